@@ -27,7 +27,7 @@ THROUGH = {
     "api/simulation_history.py": "api/routes/test_simulations.py",
     "api/caller.py": "api/test_rights.py",
     "api/route.py": "api/test_rights.py",
-    "cli/__init__.py": "cli/test_help.py",
+    "cli/__init__.py": "cli/test_commands.py",
     "cli/bars.py": "cli/look/test_tree.py",
     "cli/change/program.py": "cli/test_local.py",
     "cli/look/logs.py": "cli/test_local.py",

@@ -31,7 +31,7 @@ SUBMIT = ("submit", "--workspace", "vision", "--quota", "vision")
         ((*SUBMIT, "--gpus", "-1"), "quotatree: gpus -1: must be a number of GPUs"),
         ((*SUBMIT, "--gpus", "1", "--model", "H100"), "models H100: the tree of company has only GPU"),
         (SUBMIT, "--gpus (or --cpu, for a job without GPUs) is missing"),
-        (("submit", "--gpus", "1"), "--workspace (or the variable QUOTATREE_WORKSPACE) is missing"),
+        (("submit", "--gpus", "1"), "--workspace (or the variable QUOTATREE_WORKSPACE) is missing: there are "),
         (("token", "revoke", "x"), "quotatree: token: must be the id of a token"),
         (("user", "create", "ann"), "there is a user 'ann' already"),
         (("user", "create", "a b"), "name a b: must be 1 to 63 letters"),

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 
 from quotatree.cli import main
 from quotatree.cli.cells import width
-from quotatree.cli.look.nouns import NOUNS, WORDS, Noun
+from quotatree.cli.look.noun import Noun
+from quotatree.cli.look.nouns import NOUNS, WORDS
 from quotatree.cli.table_layout import fitted_lines, table_lines, widths_of, without_spare
 from tests.cli.process import COMMAND
 

@@ -9,7 +9,8 @@ import click
 import pytest
 
 from docs import generate_reasons
-from quotatree.cli import COMMANDS, main
+from quotatree.cli import main
+from quotatree.cli.commands import COMMANDS
 from quotatree.core.reasons import Code
 from quotatree.core.state import Settings
 from quotatree.scenario.amounts import as_duration_ms
@@ -81,7 +82,7 @@ def test_a_reason_without_a_line_is_an_error(monkeypatch: pytest.MonkeyPatch):
 # -- commands ----------------------------------------------------------------------------------------------------
 
 
-COMMON = {"server", "token_file", "context", "no_headers"}
+COMMON = {"server", "token_file", "context", "no_headers", "dry_run", "yes"}
 """Parameters that are described once, before the sections."""
 
 
@@ -90,7 +91,9 @@ def test_every_command_and_option_is_described_in_its_section(name: str):
     described = section(CLI_DOC, f"`quotatree {name}")
     before_the_sections = CLI_DOC.partition("\n## ")[0]
     for parameter in parameters(name):
-        if parameter.name == "output":  # described once for all commands that have it
+        if parameter.help == "How to print what is done.":  # of every command that changes something
+            assert "### What changes something" in before_the_sections
+        elif parameter.name == "output":  # described once for all commands that have it
             assert "`-o json`" in before_the_sections
             assert f"`{name}`" in before_the_sections or "`-o" in described
         elif parameter.name in COMMON:
@@ -104,10 +107,11 @@ def parameters(name: str) -> Iterator[click.Option]:
     """Of the command, and of those below it; each of these is named in the section, too."""
     command = main.get_command(click.Context(main), name)
     assert command is not None
-    below = list(command.commands.values()) if isinstance(command, click.Group) else []
-    for one in below:
-        assert f"`{name} {one.name}" in section(CLI_DOC, f"`quotatree {name}")
-    for one in [command, *below]:
+    every = command.commands.items() if isinstance(command, click.Group) else ()
+    below = {word: one for word, one in every if not one.hidden}
+    for word in below:
+        assert f"`{name} {word}" in section(CLI_DOC, f"`quotatree {name}")
+    for one in [command, *below.values()]:
         yield from (parameter for parameter in one.params if isinstance(parameter, click.Option))
 
 

@@ -37,8 +37,8 @@ class Figures:
 
 
 def tree_lines(quotas: Sequence[Figures], bar_width: int = BAR_WIDTH) -> list[Line]:
-    """One line for each quota, children below their parents. A quota whose parent is not given is drawn as a root: users
-    may not see what is above theirs.
+    """One line for each quota, children below their parents. A quota whose parent is not given is
+    drawn as a root: users may not see what is above theirs.
     """
     known = {quota.id for quota in quotas}
     children: dict[str | None, list[Figures]] = {}
@@ -66,7 +66,9 @@ def _branches(
 
 
 def _bar(quota: Figures, widest: int, bar_width: int) -> str:
-    """The bar of a quota, to the scale of its root (`widest`). Borders are rounded, not lengths, so that the parts add up."""
+    """The bar of a quota, to the scale of its root (`widest`). Borders are rounded, not lengths, so
+    that the parts add up.
+    """
     inside = max(0, quota.used_own + quota.used_below - quota.loan)
     borders = (
         ("▓", min(quota.used_below, inside)),

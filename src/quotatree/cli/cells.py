@@ -1,4 +1,6 @@
-"""How many cells of a terminal does a text take? Letters of some scripts and most emoji take two, accents that combine none."""
+"""How many cells of a terminal does a text take? Letters of some scripts and most emoji take two,
+accents that combine none.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ JOINER: Final = "\u200d"
 EMOJI_STYLE: Final = "\ufe0f"
 CUT: Final = "…"
 _NOTHING: Final = frozenset({"Mn", "Me", "Cf", "Cc"})
-"""Categories of characters without a cell of their own: marks on the character before, and what is not printed."""
+"""Categories of characters that take no cell: marks on the character before, and what is not
+printed.
+"""
 
 
 def width(text: str) -> int:
@@ -23,7 +27,9 @@ def padded(text: str, cells: int) -> str:
 
 
 def cut(text: str, cells: int) -> str:
-    """The text, or its beginning with … if it takes more cells than these. No character is cut in two."""
+    """The text, or its beginning with … if it takes more cells than these. No character is cut in
+    two.
+    """
     if width(text) <= cells:
         return text
     kept, left = "", cells - 1
@@ -35,7 +41,9 @@ def cut(text: str, cells: int) -> str:
 
 
 def wrapped(text: str, cells: int) -> list[str]:
-    """The text as lines of at most so many cells, broken at spaces; a word that is longer is broken where it must be."""
+    """The text as lines of at most so many cells, broken at spaces; a word that is longer is broken
+    where it must be.
+    """
     lines, line = [], ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
@@ -61,7 +69,9 @@ def _pieces(word: str, cells: int) -> list[str]:
 
 
 def _clusters(text: str) -> list[tuple[str, int]]:
-    """The text in parts that are shown as one, each with its cells: a character with its marks, or emoji that are joined."""
+    """The text in parts that are shown as one, each with its cells: a character with its marks, or
+    emoji that are joined.
+    """
     found: list[tuple[str, int]] = []
     for character in text:
         if found and (found[-1][0].endswith(JOINER) or character in (JOINER, EMOJI_STYLE)):

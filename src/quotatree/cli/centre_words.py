@@ -1,4 +1,6 @@
-"""The scheduling centre of a binding in lines, with names of priorities beside their numbers (W3, W6)."""
+"""The scheduling centre of a binding in lines, with names of priorities beside their numbers (W3,
+W6).
+"""
 
 from __future__ import annotations
 

@@ -8,10 +8,11 @@ import click
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the completion script of SHELL: bash, zsh or fish. For bash: eval "$(quotatree completion bash)".
+    """Print the completion script of SHELL: bash, zsh or fish. For bash: eval "$(quotatree
+    completion bash)".
 
-    It completes commands, options, and names of jobs, quotas, workspaces, nodes, pools, users and contexts, which it asks the
-    server for.
+    It completes commands, options, and names of jobs, quotas, workspaces, nodes, pools, users and
+    contexts, which it asks the server for.
     """
     from click.shell_completion import get_completion_class
 

@@ -1,4 +1,6 @@
-"""Which names does a shell offer? Those that the server knows for what is being typed: quickly, or else none, and never a message."""
+"""Which names does a shell offer? Those that the server knows for what is being typed: quickly, or
+else none, and never a message.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ class Named(click.ParamType[str]):
 
 
 def offer_names(command: click.Command, path: tuple[str, ...]) -> None:
-    """Let the command, and those below it, offer names for what they take. `path`: how it is called."""
+    """Let the command, and those below it, offer names for what they take. `path`: how it is
+    called.
+    """
     if isinstance(command, click.Group):
         for name, below in command.commands.items():
             offer_names(below, (*path, name))
@@ -96,7 +100,7 @@ def _said(ctx: click.Context) -> str:
     from quotatree.cli.look.nouns import WORDS
 
     said = WORDS.get(str(ctx.params.get("noun")))
-    return "" if said is None else said.word
+    return "" if said is None else "quota" if said.names_quotas else said.word
 
 
 def _in_time(found: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]]:
@@ -106,7 +110,7 @@ def _in_time(found: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, 
     def look() -> None:
         try:
             names.extend(found())
-        except BaseException:  # a message in the middle of a line that is being typed helps nobody
+        except BaseException:  # a message would stand in the middle of the line that you type
             names.clear()
 
     thread = threading.Thread(target=look, daemon=True)

@@ -1,7 +1,8 @@
-"""Which server, and with which token? What was told on the command line, else by the environment, else by `login`.
+"""Which server, and with which token? What was told on the command line, else by the environment,
+else by `login`.
 
-Contexts are kept in one file that only its owner may read: `quotatree/contexts.json` in the configuration directory
-(XDG_CONFIG_HOME, else ~/.config).
+Contexts are kept in one file that only its owner may read: `quotatree/contexts.json` in the
+configuration directory (XDG_CONFIG_HOME, else ~/.config).
 """
 
 from __future__ import annotations
@@ -25,12 +26,26 @@ class BadContext(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One login. `token_id` is set if `login` made the token, so that `logout` revokes it; else it is ""."""
+    """One login. `token_id` is set if `login` made the token, so that `logout` revokes it; else it
+    is "".
+
+    `workspace` and `quota`: where jobs go unless you say otherwise; "" if the context remembers
+    none.
+    """
 
     url: str
     token: str = field(repr=False)
     user: str = ""
     token_id: str = ""
+    workspace: str = ""
+    quota: str = ""
+
+    def stored(self) -> dict[str, str]:
+        """As it stands in the file. What is not remembered is left out, so that older versions read
+        it.
+        """
+        fields = asdict(self)
+        return {name: text for name, text in fields.items() if text or name not in ("workspace", "quota")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +59,20 @@ class Contexts:
     def without(self, name: str) -> Contexts:
         return replace(self, known={key: value for key, value in self.known.items() if key != name})
 
+    def of_server(self, url: str) -> list[str]:
+        """The names of the logins for this server; only the current one, if it is among them."""
+        names = [name for name, one in self.known.items() if _same(one.url, url)]
+        return [self.current] if self.current in names else sorted(names)
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
+    """The server to ask. `workspace` and `quota` are remembered for it; "" if they are not."""
+
     url: str
     token: str | None = field(repr=False)
+    workspace: str = ""
+    quota: str = ""
 
 
 def config_file() -> Path:
@@ -73,7 +97,7 @@ def save(contexts: Contexts) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     data = {
         "current": contexts.current,
-        "contexts": {name: asdict(context) for name, context in contexts.known.items()},
+        "contexts": {name: context.stored() for name, context in contexts.known.items()},
     }
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     descriptor = os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
@@ -83,10 +107,37 @@ def save(contexts: Contexts) -> None:
 
 
 def resolve(server: str | None, token_file: Path | None, context: str | None) -> Target:
-    """The server to ask, and the token, if any: options go before variables, those before the context.
+    """The server to ask, with a token if there is one: options go before variables, those before
+    the context.
 
-    The token of a context is sent only to the server for which it was given.
+    Without a named context, a server that is named gets the login that is saved for it. The token
+    of a context is sent only to the server for which it was given. Raises BadContext.
     """
+    url, found = _server(server, context)
+    if token_file is not None:
+        return Target(url, read_token(token_file))
+    given = None if context else os.environ.get(TOKEN_VARIABLE)
+    if given is not None and not given.strip():
+        raise BadContext(f"{TOKEN_VARIABLE} is empty: give it a token, or unset it to use the saved login")
+    if given:
+        return Target(url, given.strip())
+    if found is not None:
+        return Target(url, found.token, found.workspace, found.quota)
+    logins = [] if context else load().of_server(url)
+    if len(logins) > 1:
+        raise BadContext(
+            f"{url}: there are several logins for it; choose one by --context: {', '.join(logins)}"
+        )
+    return Target(url, None)
+
+
+def server_url(server: str | None) -> str:
+    """The address to log in to, as `resolve` finds it. Raises BadContext."""
+    return _server(server, None)[0]
+
+
+def _server(server: str | None, context: str | None) -> tuple[str, Context | None]:
+    """The server's address, and the login for it, if there is exactly one to choose."""
     named = context or os.environ.get(CONTEXT_VARIABLE)
     contexts = load()
     if named and named not in contexts.known:
@@ -98,14 +149,14 @@ def resolve(server: str | None, token_file: Path | None, context: str | None) ->
     )
     if not url.startswith(("http://", "https://")):
         raise BadContext(f"server {url}: must begin with http:// or https://, such as {DEFAULT_URL}")
-    if token_file is not None:
-        return Target(url, read_token(token_file))
-    given = None if context else os.environ.get(TOKEN_VARIABLE)
-    if given is not None and not given.strip():
-        raise BadContext(f"{TOKEN_VARIABLE} is empty: give it a token, or unset it to use the saved login")
-    if given:
-        return Target(url, given.strip())
-    return Target(url, found.token if found is not None and found.url == url else None)
+    if found is not None and _same(found.url, url):
+        return url, found
+    logins = [] if named else contexts.of_server(url)
+    return url, contexts.known[logins[0]] if len(logins) == 1 else None
+
+
+def _same(url: str, other: str) -> bool:
+    return url.rstrip("/") == other.rstrip("/")
 
 
 def read_token(path: Path) -> str:

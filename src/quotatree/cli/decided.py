@@ -1,4 +1,4 @@
-"""How is a decision of the server told, and what would somebody lose?"""
+"""How is a decision of the server told, and what would jobs lose by it?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def decision_row(decision: t.DecisionOut, names: Mapping[str, str]) -> tuple[str
 
 
 def kind_word(decision: t.DecisionOut) -> str:
-    """Kind of a decision in the words of files and reasons: a start that joins a run is `grow`, a replica that leaves `shrink`."""
+    """Kind of a decision in the words of files and reasons: a start that joins a run is `grow`, a
+    replica that leaves `shrink`.
+    """
     if decision["kind"] == "Start" and (decision.get("grows") or decision.get("surplus")):
         return "grow"
     if decision["kind"] == "Evict":
@@ -78,9 +80,10 @@ def echo_exposed(seen: t.PreviewOut) -> None:
 
 
 def agreed(client: Client, changes: Sequence[Any], yes: bool, of: str | None = None) -> None:
-    """If jobs would lose something by these changes, show it and ask; without a yes the command ends here.
+    """If jobs would lose something by these changes, show it and ask; without a yes the command
+    ends here.
 
-    `of`: the job that is changed; of what it loses itself nobody is asked.
+    `of`: the job that is changed; you are not asked about what it loses itself.
     """
     if yes:
         return

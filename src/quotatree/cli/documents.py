@@ -22,12 +22,16 @@ class _Unspeakable(Exception):
 
 
 def read_document(path: Path) -> Any:
-    """The content of a TOML, JSON or YAML file (- is stdin), of which JSON can say all. Another one ends the command."""
+    """The content of a TOML, JSON or YAML file (- is stdin), of which JSON can say all. Another one
+    ends the command.
+    """
     return _checked(_parsed(path), str(path))
 
 
 def read_json(text: str, where: str) -> Any:
-    """The content of a JSON text that stands there. One that cannot be read, or says a key twice, ends the command."""
+    """The content of a JSON text that stands there. One that cannot be read, or says a key twice,
+    ends the command.
+    """
     return _checked(_parsed_json(text, where), where)
 
 
@@ -83,7 +87,9 @@ def _read_yaml(path: Path, text: str) -> Any:
 
 
 def _check(value: object, where: str, depth: int) -> None:
-    """Raise _Unspeakable for a date, a number that is none, or what contains itself: YAML and TOML can say them."""
+    """Raise _Unspeakable for a date, a number that is none, or what contains itself: YAML and TOML
+    can say them.
+    """
     if depth > DEEPEST:
         raise _Unspeakable(f"{where.split('.')[0]}: is nested too deeply, or contains itself")
     match value:

@@ -1,4 +1,6 @@
-"""Which job is meant? One may say its id, `job/ID` as `-o name` prints it, or the name its owner gave it."""
+"""Which job do you mean? Say its id, `job/ID` as `-o name` prints it, or the name that its owner
+gave it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ MOST_TOLD: Final = 5
 
 
 def meant(client: Client, noun: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The ids that these names mean. Each may be as `-o name` prints it; jobs may also be given by their names."""
+    """The ids that these names mean. Each may be as `-o name` prints it; jobs may also be given by
+    their names.
+    """
     return tuple(job_id(client, name) if noun == "job" else bare(name, noun) for name in names)
 
 

@@ -1,4 +1,6 @@
-"""How is an amount written on the command line? As a number such as 8 or 0.5; not as nan or inf, which no server knows."""
+"""How is an amount written on the command line? As a number such as 8 or 0.5; not as nan or inf,
+which no server knows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How does a command print, and with which status does it end? Light enough for every command to import."""
+"""How does a command print, and with which status does it end? Light enough for every command to
+import.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def at_option(says: str) -> Callable[[F], F]:
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """Read a time of the scenario, such as 5m or 1h30m, into milliseconds; None if it was not given."""
+    """Read a time of the scenario, such as 5m or 1h30m, into milliseconds; None if it was not
+    given.
+    """
     from quotatree.scenario.amounts import Unreadable, as_time_ms
 
     try:
@@ -92,9 +96,11 @@ def echo_table(
     headers: bool = True,
     spare: Sequence[str] = (),
 ) -> None:
-    """Print rows in aligned columns; the last column is not padded. A terminal that is too narrow gets narrower columns.
+    """Print rows in aligned columns; the last column is not padded. A terminal that is too narrow
+    gets narrower columns.
 
-    `spare`: titles of columns that are left out, in this order, where that is not enough; it is told which.
+    `spare`: titles of columns that are left out, in this order, where that is not enough; it is
+    told which.
     """
     rows = [[one_line(cell) for cell in row] for row in rows]
     room = terminal_width()

@@ -1,4 +1,6 @@
-"""Policies of a quota in a few words, for lists and confirmations. Names of priorities stand beside their numbers (W6)."""
+"""Policies of a quota in a few words, for lists and confirmations. Names of priorities stand beside
+their numbers (W6).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def child_level_words(policy: Any, names: PriorityNames) -> str:
 
 
 def range_words(priorities: str | int, names: PriorityNames) -> str:
-    """A range with the names of priorities in it: 6-9 (production 8); one priority with its name: 8 (production)."""
+    """A range with the names of priorities in it: 6-9 (production 8); one priority with its name: 8
+    (production).
+    """
     low, _, high = str(priorities).partition("-")
     inside = {name: number for name, number in names.items() if int(low) <= number <= int(high or low)}
     if not inside:

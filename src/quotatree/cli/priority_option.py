@@ -1,4 +1,6 @@
-"""How is a priority written on the command line? As a number from 1 to 9, or as a name, which the server knows (W6)."""
+"""How is a priority written on the command line? As a number from 1 to 9, or as a name, which the
+server knows (W6).
+"""
 
 from __future__ import annotations
 

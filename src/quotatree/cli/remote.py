@@ -1,4 +1,6 @@
-"""What every command that talks to a server has in common: which server, and what its errors mean for the exit status."""
+"""What every command that talks to a server has in common: which server, and what its errors mean
+for the exit status.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 PATIENCE_SECONDS = 1.0
 _WAY = re.compile(r"^(query|path|changes\.\d+\.[a-z-]+(\.(to|job|quota)(?=\.))?)\.|groups\.0\.")
-"""The part of a field's path in the request that means nothing to users, who gave options or a file."""
+"""The part of a field's path in the request that means nothing to users, who gave options or a
+file.
+"""
 
 
 TAKEN: Final = ("exists already", "the name is taken", "there is a user")
@@ -56,7 +60,9 @@ class Remote:
 
     @contextmanager
     def client(self) -> Iterator[Client]:
-        """A client with the rights of the token's user. What goes wrong is told, and ends the command."""
+        """A client with the rights of the token's user. What goes wrong is told, and ends the
+        command.
+        """
         target = self.target()
         with errors_exit(), _client(target) as client:
             yield client
@@ -90,7 +96,9 @@ def remote_options(function: F) -> F:
 
 
 def bare(name: str, noun: str) -> str:
-    """The name without the noun that `-o name` prints before it: job/dlc-8k2m0qz4xa -> dlc-8k2m0qz4xa."""
+    """The name without the noun that `-o name` prints before it: job/dlc-8k2m0qz4xa ->
+    dlc-8k2m0qz4xa.
+    """
     return name.removeprefix(f"{noun}/")
 
 
@@ -118,7 +126,9 @@ def hinted(said: tuple[str, ...], hint: str) -> Iterator[None]:
 
 
 def patiently(do: Callable[[], T]) -> T:
-    """Call `do` until the server answers, and return its result: for commands that wait while a server is away."""
+    """Call `do` until the server answers, and return its result: for commands that wait while a
+    server is away.
+    """
     from quotatree.client.errors import NotReachable, Unavailable
 
     while True:

@@ -1,4 +1,6 @@
-"""Does a file say a key twice? YAML and JSON would let the last one win without a word; TOML refuses it by itself."""
+"""Does a file say a key twice? YAML and JSON would let the last one win without a word; TOML
+refuses it by itself.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def load_json(text: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """Looks at tables as they are written, before `<<` adds keys of others, which may be overwritten."""
+    """Looks at tables as they are written, before `<<` adds keys of others, which may be
+    overwritten.
+    """
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)

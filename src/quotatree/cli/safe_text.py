@@ -12,7 +12,9 @@ import sys
 from typing import Any, BinaryIO, Final, TextIO
 
 _STEERING: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-"""Control characters but tab and newline, what turns the direction of writing, line separators, halves of characters."""
+"""Control characters but tab and newline, what turns the direction of writing, line separators,
+halves of characters.
+"""
 _UNSAFE: Final = re.compile(f"[{_STEERING}]")
 _UNSAFE_IN_LINE: Final = re.compile(f"[{_STEERING}\t\n]")
 _OUR_COLOURS: Final = re.compile("(\x1b\\[(?:0|3[1-36])m)")
@@ -21,7 +23,9 @@ _COLOURS: Final = re.compile("(\x1b\\[[0-9;:]{0,40}m)")
 _OTHER_SEQUENCES: Final = re.compile("\x1b\\[[0-?]{0,40}[ -/]{0,4}[@-~]")
 _BEGUN: Final = re.compile("\x1b(\\[[0-?]{0,40}[ -/]{0,4})?\\Z")
 _BEGINS_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-"""The last four are the wide forms of the first four, which spreadsheets of East Asia read as those."""
+"""The last four are the wide forms of the first four, which spreadsheets of East Asia read as
+those.
+"""
 RESET: Final = "\x1b[0m"
 
 
@@ -36,12 +40,16 @@ def one_line(text: str) -> str:
 
 
 def safe_json(text: str) -> str:
-    """JSON that means the same and has no character that steers a terminal; they can only stand in its strings."""
+    """JSON that means the same and has no character that steers a terminal; they can only stand in
+    its strings.
+    """
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def no_formula(cell: str) -> str:
-    """The cell of a CSV file. What a spreadsheet would compute begins with an apostrophe then; numbers stay numbers."""
+    """The cell of a CSV file. What a spreadsheet would compute begins with an apostrophe then;
+    numbers stay numbers.
+    """
     if cell[:1] not in _BEGINS_FORMULA or cell == "-":
         return cell
     try:
@@ -56,7 +64,9 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class SafeStream:
-    """A stream that writes text without what steers a terminal. On a terminal the colours that we use stay."""
+    """A stream that writes text without what steers a terminal. On a terminal the colours that we
+    use stay.
+    """
 
     def __init__(self, beneath: TextIO) -> None:
         self.beneath = beneath
@@ -71,7 +81,9 @@ class SafeStream:
 
     @property
     def encoding(self) -> str:
-        """What click is told. Of a stream that takes ASCII alone it would take the bytes beneath, beside our guard."""
+        """What click is told. Of a stream that takes ASCII alone it would take the bytes beneath,
+        beside our guard.
+        """
         return "utf-8"
 
     def __getattr__(self, name: str) -> Any:
@@ -87,13 +99,16 @@ def guard_output() -> None:
 
 
 def unguarded(stream: TextIO) -> TextIO:
-    """The stream itself, for those who write their own control sequences and guard the text between them."""
+    """The stream itself, for those who write their own control sequences and guard the text between
+    them.
+    """
     return stream.beneath if isinstance(stream, SafeStream) else stream
 
 
 class LogOutput:
-    """Where the output of a job goes: byte by byte to a pipe or a file. A terminal gets text with the job's colours and
-    carriage returns; sequences that move the cursor, set titles or answer for the user do not reach it.
+    """Where the output of a job goes: byte by byte to a pipe or a file. A terminal gets text with
+    the job's colours and carriage returns; sequences that move the cursor, set titles or answer for
+    the user do not reach it.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -1,4 +1,6 @@
-"""Values over time as one line of text: a column for each stretch, higher for more, a space where nothing is known."""
+"""Values over time as one line of text: a column for each stretch, higher for more, a space where
+nothing is known.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,16 @@ PLAIN: Final = "_.:-=+*#"
 
 
 def spark(values: Sequence[float | None], width: int, highest: float, marks: str = BLOCKS) -> str:
-    """Draw values in at most `width` columns; a column shows the mean of its values. `highest` is drawn as the highest mark."""
+    """Draw values in at most `width` columns; a column shows the mean of its values. `highest` is
+    drawn as the highest mark.
+    """
     return "".join(_mark(one, highest, marks) for one in columns(values, width))
 
 
 def columns(values: Sequence[float | None], width: int) -> list[float | None]:
-    """Put values together into at most `width` columns of nearly the same length, each the mean of what is known in it."""
+    """Put values together into at most `width` columns of nearly the same length, each the mean of
+    what is known in it.
+    """
     count = min(width, len(values))
     borders = [round(i * len(values) / count) for i in range(count + 1)] if count > 0 else [0]
     return [_mean(values[start:end]) for start, end in itertools.pairwise(borders)]
@@ -38,7 +44,9 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _mark(value: float | None, highest: float, marks: str) -> str:
-    """Zero is the lowest mark; anything above zero is at least the second, so that a little is not taken for nothing."""
+    """Zero is the lowest mark; anything above zero is at least the second, so that a little is not
+    taken for nothing.
+    """
     if value is None:
         return " "
     if value <= 0 or highest <= 0:

@@ -1,4 +1,6 @@
-"""How wide are the columns of a table, and what gives way where a terminal is too narrow for all of it?"""
+"""How wide are the columns of a table, and what gives way where a terminal is too narrow for all of
+it?
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ Row = Sequence[str]
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal that stdout is; None if it is a pipe or a file, where nothing may be cut."""
+    """Columns of the terminal that stdout is; None if it is a pipe or a file, where nothing may be
+    cut.
+    """
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -48,7 +52,9 @@ def widths_of(rows: Sequence[Row]) -> list[int]:
 
 
 def table_lines(rows: Sequence[Row], widths: Sequence[int]) -> list[str]:
-    """One line for each row. A cell that is longer than its column pushes aside the rest of its own line only."""
+    """One line for each row. A cell that is longer than its column pushes aside the rest of its
+    line only.
+    """
     lines = []
     for row in ([one_line(cell) for cell in row] for row in rows):
         cells = [_styled(cell, padded(cell, cells)) for cell, cells in zip(row, widths, strict=False)]
@@ -59,7 +65,9 @@ def table_lines(rows: Sequence[Row], widths: Sequence[int]) -> list[str]:
 def without_spare(
     header: Row, rows: Sequence[Row], room: int, spare: Sequence[str]
 ) -> tuple[Row, Sequence[Row], list[str]]:
-    """The table without as many of the `spare` columns, in their order, as it must lose to fit; and which they were."""
+    """The table without as many of the `spare` columns, in their order, as it must lose to fit; and
+    which they were.
+    """
     left_out: list[str] = []
     for title in spare:
         if title not in header or _needs(header, rows, room) <= room:
@@ -79,8 +87,9 @@ def _needs(header: Row, rows: Sequence[Row], room: int) -> int:
 
 
 def fitted_lines(header: Row, rows: Sequence[Row], room: int) -> list[list[str]]:
-    """The lines of the header and of each row within so many cells. The first column, by which things are named, is whole;
-    the others are cut, widest first; the last is wrapped. What is too narrow for that goes beyond the edge.
+    """The lines of the header and of each row within so many cells. The first column, by which
+    things are named, is whole; the others are cut, widest first; the last is wrapped. What is too
+    narrow for that goes beyond the edge.
     """
     widths = _narrowed(
         header, widths_of([header, *rows]), max(width(row[-1]) for row in [header, *rows]), room

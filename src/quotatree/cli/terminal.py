@@ -1,4 +1,6 @@
-"""Coloured text where there is a terminal, plain text where there is none. The only module that imports rich."""
+"""Coloured text where there is a terminal, plain text where there is none. The only module that
+imports rich.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,18 @@ BAR_STYLES: Final = {"█": "green", "▓": "cyan", "+": "magenta", "x": "yellow
 
 
 def console() -> Console:
-    """A console on the present stdout. A pipe gets a fixed width, so that output does not depend on the caller's terminal."""
+    """A console on the present stdout. A pipe gets a fixed width, so that output does not depend on
+    the caller's terminal.
+    """
     piped = not sys.stdout.isatty()
     width = PIPED_WIDTH if piped else None
     return SafeConsole(file=unguarded(sys.stdout), highlight=False, soft_wrap=piped, width=width)
 
 
 class SafeConsole(Console):
-    """Writes its own control sequences to the terminal, and no one else's: texts are made printable."""
+    """Writes its own control sequences to the terminal, and no one else's: texts are made
+    printable.
+    """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):

@@ -16,7 +16,9 @@ def moment(ms: int | None) -> str:
 
 
 def age(ms: int | None, until_ms: int | None = None) -> str:
-    """How long from `ms` to `until_ms` (None: now), in at most two units: 45s, 3m20s, 2d4h. "" if `ms` is None."""
+    """How long from `ms` to `until_ms` (None: now), in at most two units: 45s, 3m20s, 2d4h. "" if
+    `ms` is None.
+    """
     if ms is None:
         return ""
     end = time.time() * 1000 if until_ms is None else until_ms
@@ -76,5 +78,5 @@ def gpu_seconds(value: float) -> str:
 
 
 def called(job: str, names: Mapping[str, str]) -> str:
-    """A job's id with the name its owner gave it, if one may know it: dlc-8k2m0qz4xa (train)."""
+    """A job's id with the name that its owner gave it, if you may know it: dlc-8k2m0qz4xa (train)."""
     return f"{job} ({names[job]})" if names.get(job) else job

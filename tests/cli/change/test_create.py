@@ -58,7 +58,7 @@ def test_a_team_from_nothing_and_away_again(room: Cli):
     cli.run("unbind", "robots", "robots")
     cli.run("bind", "robots", "robots")
     cli.run("delete", "workspace", "workspace/robots")
-    assert "could be deleted" in cli.run("delete", "quota", "robots", "--dry-run").stdout
+    assert "  quota/robots deleted" in cli.run("delete", "quota", "robots", "--dry-run").stdout
     cli.run("delete", "quota", "robots")
     cli.run("get", "quota", "robots", status=3)
 

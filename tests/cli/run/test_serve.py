@@ -199,3 +199,13 @@ def test_a_head_without_an_end_is_not_listened_to(serving: Serving):
         talking.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
         with pytest.raises(OSError, match=r"reset|[Bb]roken pipe"):
             talking.sendall(b"X: %s\r\n" % (b"y" * 65_000) * 1000)
+
+
+def test_nodes_of_several_models_make_a_pool_each(tmp_path: Path, started: list[Process]):
+    """R4: as the help of --nodes says."""
+    server = Process(tmp_path / "data", "--nodes", "4x8:H100,2x4:L20")
+    started.append(server)
+    with server.client(server.token) as client:
+        assert [(pool["name"], pool["nodes"], pool["gpus"]) for pool in client.pools.list()] == [
+            ("H100", 4, 32), ("L20", 2, 8),
+        ]  # fmt: skip

@@ -14,8 +14,8 @@ def test_contexts_are_listed_switched_and_removed(cli: Cli):
         bare(cli, "login", cli.serving.url, "--token-file", token, "--name", user)
     listed = bare(cli, "context", "list").stdout.splitlines()
     assert [line.split() for line in listed[1:]] == [
-        ["ann", "ann", cli.serving.url],
-        ["eve", "*", "eve", cli.serving.url],
+        ["ann", "ann", "-", "-", cli.serving.url],
+        ["eve", "*", "eve", "-", "-", cli.serving.url],
     ]
     assert "as ann" in bare(cli, "context", "use", "ann").stdout
     assert bare(cli, "whoami").stdout.startswith("ann on")

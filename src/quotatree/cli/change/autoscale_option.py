@@ -1,4 +1,6 @@
-"""How is `--autoscale` written? As `min=1,max=4,target=8`, with `down_after=10m` where five minutes are wrong (P16)."""
+"""How is `--autoscale` written? As `min=1,max=4,target=8`, with `down_after=10m` where five minutes
+are wrong (P16).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`quotatree centre`: the rules of a workspace in one of its quotas, its scheduling centre (W3). Shows who would have to go, and asks."""
+"""`quotatree centre`: the rules of a workspace in one of its quotas, its scheduling centre (W3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from quotatree.cli.centre_words import centre_lines
-from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.change.changing import Manner, Step, Told, changes_option, make
 from quotatree.cli.documents import read_document, yaml_text
 from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, echo_lines, fail
 from quotatree.cli.remote import Remote, bare, remote_options
@@ -21,7 +21,9 @@ NONE: Final = "none"
 
 @click.group()
 def centre() -> None:
-    """Show and set the scheduling centre of WORKSPACE in QUOTA: who may submit what there, how much, and for how long (W3)."""
+    """Show and set the scheduling centre of WORKSPACE in QUOTA: who may submit what there, how
+    much, and for how long (W3).
+    """
 
 
 @centre.command()
@@ -84,12 +86,12 @@ def show(workspace: str, quota: str, output: str, remote: Remote) -> None:
 @changes_option
 @remote_options
 def set_centre(
-    workspace: str, quota: str, file: Path | None, dry_run: bool, yes: bool, remote: Remote, **options: Any
+    workspace: str, quota: str, file: Path | None, manner: Manner, remote: Remote, **options: Any
 ) -> None:
     """Change the rules of WORKSPACE in QUOTA: what options name, or all of them as a file says.
 
-    Ceilings, modules and roles bind from the next submit on; amounts and longest times bind at once, and it says which
-    running jobs they would end.
+    Ceilings, modules and roles bind from the next submit on; amounts and longest times bind at
+    once, and it says which running jobs they would end.
     """
     where, bound = bare(workspace, "workspace"), bare(quota, "quota")
     given = {name: value for name, value in options.items() if value}
@@ -103,12 +105,13 @@ def set_centre(
             else {**{name: found[name] for name in RULES}, **_asked(found, given)}
         )
 
-        def save() -> None:
+        def save() -> Told:
             client.workspaces.set_centre(where, bound, rules, version=found["version"])  # type: ignore[arg-type]  # a file may say anything
-            echo_lines(centre_lines(client.workspaces.centre(where, bound)))
+            return Told(lines=tuple(centre_lines(client.workspaces.centre(where, bound))))
 
         change = {"change": "centre", "workspace": where, "quota": bound, **rules}
-        make(client, [change], save, dry_run=dry_run, yes=yes)
+        step = Step("workspace", where, f"rules in quota/{bound} changed", save)
+        make(client, [step], manner, [change])
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -163,7 +166,9 @@ def _is_who(text: str) -> bool:
 
 
 def _times(option: str, texts: tuple[str, ...], there: Any) -> Any:
-    """One time for all modules, or one for each that is named; those of modules that are not named stay."""
+    """One time for all modules, or one for each that is named; those of modules that are not named
+    stay.
+    """
     if len(texts) == 1 and "=" not in texts[0]:
         return None if texts[0] == NONE else texts[0]
     times = dict(there) if isinstance(there, dict) else dict.fromkeys(MODULES, there) if there else {}

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from functools import partial
+from typing import Any, Final
 
 import click
 
-from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.change.binding import binding_steps
+from quotatree.cli.change.changing import Manner, Step, Told, changes_option, make
+from quotatree.cli.change.room import room_hints
 from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.cli.place import Places
 from quotatree.cli.remote import TAKEN, Remote, bare, hinted, remote_options
-from quotatree.cli.safe_text import one_line
-from quotatree.cli.sign_in.people import create_user
+from quotatree.cli.sign_in.people import check_free, create_token, create_user
+from quotatree.cli.sign_in.webhook import create_webhook
 
-if TYPE_CHECKING:
-    from quotatree.client import Client
-
-F = TypeVar("F", bound=Callable[..., Any])
 ROLES: Final = ("owner", "admin", "operator", "developer", "viewer")
 
 if_not_exists = click.option(
@@ -27,12 +26,15 @@ if_not_exists = click.option(
 
 @click.group()
 def create() -> None:
-    """Make a quota, workspace, member, user, pool or node. `apply` makes many from a file; jobs are made by `submit`."""
+    """Make a quota, workspace, member, user, token, webhook, pool or node.
+
+    `apply` makes many from a file; jobs are made by `submit`.
+    """
 
 
-create.add_command(
-    click.Command("user", params=create_user.params, callback=create_user.callback, help=create_user.help)
-)
+create.add_command(create_user, "user")
+create.add_command(create_token, "token")
+create.add_command(create_webhook, "webhook")
 
 
 @create.command()
@@ -44,9 +46,12 @@ create.add_command(
 )
 @click.option("--memory", metavar="AMOUNT", help="Its min of memory, such as 512Gi; likewise.")
 @click.option(
-    "--draw", "draws", multiple=True, metavar="POOL=GPUS",
+    "--draw",
+    "draws",
+    multiple=True,
+    metavar="POOL=GPUS",
     help="A root takes so many GPUs from this pool; may be repeated.",
-)  # fmt: skip
+)
 @click.option("--reserved", type=NUMBER, metavar="N", help="So many GPUs of its min are never lent or taken.")
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
 @click.option(
@@ -65,8 +70,7 @@ def quota(
     draws: tuple[str, ...],
     workspaces: tuple[str, ...],
     if_not_exists: bool,
-    dry_run: bool,
-    yes: bool,
+    manner: Manner,
     remote: Remote,
     **options: Any,
 ) -> None:
@@ -76,22 +80,23 @@ def quota(
     """
     body = _quota(name, parent, draws, **options)
     with remote.client() as client:
-        for one in workspaces:  # looked up first: a refused binding would leave a quota that nobody can use
+        for one in workspaces:  # looked up first: a refused binding would leave a quota that nothing can use
             client.workspaces.get(bare(one, "workspace"))
+        steps, changes = [], []
         if if_not_exists and name in {one["id"] for one in client.quotas.list()}:
-            click.echo(f"quota/{name} is there already")
+            steps.append(_is_there("quota", name))
         else:
+            steps.append(Step("quota", name, "created", lambda: client.quotas.create(body)))  # type: ignore[arg-type]  # its fields stand in a dictionary of options
+            changes.append({"change": "create-quota", "quota": body})
+        for one in workspaces:
+            steps += binding_steps(client, bare(one, "workspace"), (name,), is_new=True)
+        hint = f"quotatree scale {name} changes its size, --if-not-exists leaves it as it is"
+        with hinted(TAKEN, hint), room_hints(client, name):
+            make(client, steps, manner, changes)
 
-            def do() -> None:
-                client.quotas.create(body)  # type: ignore[arg-type]  # its fields stand in a dictionary of options
-                click.echo(f"quota/{name} created")
 
-            with hinted(
-                TAKEN, f"quotatree scale {name} changes its size, --if-not-exists leaves it as it is"
-            ):
-                make(client, [{"change": "create-quota", "quota": body}], do, dry_run=dry_run, yes=yes)
-        if not dry_run:
-            _bind(client, [(bare(one, "workspace"), name) for one in workspaces])
+def _is_there(noun: str, name: str) -> Step:
+    return Step(noun, name, "is there already", lambda: None)
 
 
 def _quota(
@@ -141,6 +146,7 @@ def _draw(text: str) -> tuple[str, float]:
 )
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
 @if_not_exists
+@changes_option
 @remote_options
 def workspace(
     name: str,
@@ -148,63 +154,79 @@ def workspace(
     quotas: tuple[str, ...],
     description: str,
     if_not_exists: bool,
+    manner: Manner,
     remote: Remote,
 ) -> None:
     """Make the workspace NAME. Its jobs may name the quotas that are bound to it (W1)."""
     with remote.client() as client:
         for one in quotas:
             client.quotas.get(bare(one, "quota"))
-        if if_not_exists and name in {one["id"] for one in client.workspaces.list()}:
-            click.echo(f"workspace/{name} is there already")
+        users = [bare(one, "user") for one in owners]
+
+        def do() -> Told:
+            done: Any = client.workspaces.create({"id": name, "description": description, "owners": users})
+            return Told(notices=(f"notice: {done['notice']}",) if done.get("notice") else ())
+
+        there = name in {one["id"] for one in client.workspaces.list()}
+        if there and if_not_exists:
+            made = _is_there("workspace", name)
         else:
-            users = [bare(one, "user") for one in owners]
-            with hinted(TAKEN, "--if-not-exists leaves it as it is"):
-                done: Any = client.workspaces.create(
-                    {"id": name, "description": description, "owners": users}
-                )
-            click.echo(f"workspace/{name} created")
-            if done.get("notice"):
-                click.echo(one_line(f"notice: {done['notice']}"), err=True)
-        _bind(client, [(name, bare(one, "quota")) for one in quotas])
-        if not client.workspaces.get(name)["quotas"]:
+            made = Step("workspace", name, "created", do, check=partial(check_free, "workspace", name, there))
+        with hinted(TAKEN, "--if-not-exists leaves it as it is"):
+            make(client, [made, *binding_steps(client, name, quotas, is_new=True)], manner)
+        if not manner.dry_run and not client.workspaces.get(name)["quotas"]:
             click.echo(f"it can submit once it has a quota: quotatree bind {name} QUOTA", err=True)
-
-
-def _bind(client: Client, pairs: list[tuple[str, str]]) -> None:
-    for name, bound in pairs:
-        client.workspaces.bind(name, bound)
-        click.echo(f"quota/{bound} bound to workspace/{name}")
 
 
 @create.command()
 @click.argument("user")
-@click.option("--workspace", required=True, metavar="NAME", help="Of this workspace.")
+@click.option(
+    "--workspace",
+    envvar="QUOTATREE_WORKSPACE",
+    metavar="NAME",
+    help="Of this workspace; else the one that is remembered, or the only one.",
+)
 @click.option(
     "--role", type=click.Choice(ROLES), default="developer", show_default=True, help="With this role."
 )
+@changes_option
 @remote_options
-def member(user: str, workspace: str, role: str, remote: Remote) -> None:
-    """Make USER a member of a workspace; a member may have several roles. Doing it twice changes nothing."""
-    name, where = bare(user, "user"), bare(workspace, "workspace")
+def member(user: str, workspace: str | None, role: str, manner: Manner, remote: Remote) -> None:
+    """Make USER a member of a workspace; a member may have several roles. Doing it twice changes
+    nothing.
+    """
+    name = bare(user, "user")
     with remote.client() as client, hinted(("no user",), f"make them first: quotatree create user {name}"):
-        client.workspaces.add_member(where, name, role)
-    click.echo(f"user/{name} is {role} of workspace/{where}")
+        where = bare(workspace or Places(client, remote.target()).workspace(), "workspace")
+        step = Step(
+            "user",
+            name,
+            f"is {role} of workspace/{where}",
+            lambda: client.workspaces.add_member(where, name, role),
+            check=lambda: client.workspaces.get(where),
+        )
+        make(client, [step], manner)
 
 
 @create.command()
 @click.argument("name")
 @click.option("--mixed", is_flag=True, help="It may have nodes of several GPU models (R4).")
 @if_not_exists
+@changes_option
 @remote_options
-def pool(name: str, mixed: bool, if_not_exists: bool, remote: Remote) -> None:
+def pool(name: str, mixed: bool, if_not_exists: bool, manner: Manner, remote: Remote) -> None:
     """Declare the pool NAME. A pool is also made by its first node; a root quota draws from it."""
     with remote.client() as client:
-        if if_not_exists and name in {one["name"] for one in client.pools.list()}:
-            click.echo(f"pool/{name} is there already")
-            return
+        there = name in {one["name"] for one in client.pools.list()}
+        made = Step(
+            "pool",
+            name,
+            "created",
+            lambda: client.pools.declare({"name": name, "mixed": mixed}),
+            check=partial(check_free, "pool", name, there),
+        )
         with hinted(TAKEN, "--if-not-exists leaves it as it is"):
-            client.pools.declare({"name": name, "mixed": mixed})
-    click.echo(f"pool/{name} created")
+            make(client, [_is_there("pool", name) if there and if_not_exists else made], manner)
 
 
 @create.command()
@@ -231,24 +253,19 @@ def node(
     name: str,
     labels: tuple[str, ...],
     if_not_exists: bool,
-    dry_run: bool,
-    yes: bool,
+    manner: Manner,
     remote: Remote,
     **options: Any,
 ) -> None:
-    """Let the node NAME join its pool, ready. Of a cluster engine nodes come by themselves."""
+    """Let the node NAME join its pool, ready. Nodes of a cluster engine join by themselves."""
     said = {key: value for key, value in options.items() if value is not None}
     body: Any = {"name": name, **said, "labels": dict(map(_label, labels))}
     with remote.client() as client:
         if if_not_exists and name in {one["name"] for one in client.nodes.list()}:
-            click.echo(f"node/{name} is there already")
+            make(client, [_is_there("node", name)], manner)
             return
-
-        def do() -> None:
-            client.nodes.join(body)
-            click.echo(f"node/{name} created")
-
-        make(client, [{"change": "join-node", "node": body}], do, dry_run=dry_run, yes=yes)
+        step = Step("node", name, "created", lambda: client.nodes.join(body))
+        make(client, [step], manner, [{"change": "join-node", "node": body}])
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -1,20 +1,24 @@
-"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint, priority, open."""
+"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint,
+priority, open.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import click
 
+from quotatree.cli.change.changing import Manner, Step, changes_option, make
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, echo_lines, fail, output_option
 from quotatree.cli.priority_option import PRIORITY
-from quotatree.cli.remote import Remote, remote_options, status_of, text_of
+from quotatree.cli.remote import Remote, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -27,62 +31,74 @@ WAIT_SECONDS: Final = 0.3
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@changes_option
 @remote_options
-def cancel(jobs: tuple[str, ...], remote: Remote) -> None:
-    """End jobs. What runs gets notice and its grace period."""
-    _each(remote, jobs, lambda client, job: client.jobs.cancel(job), "cancelled")
+def cancel(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
+    """End jobs for good, waiting or running: none can be started again. What runs gets notice and
+    its grace period.
+    """
+    _each(remote, manner, jobs, lambda client, job: client.jobs.cancel(job), "cancelled", _cancel)
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@changes_option
 @remote_options
-def hold(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Take waiting jobs out of the queue until they are released."""
-    _each(remote, jobs, lambda client, job: client.jobs.hold(job), "on hold")
+def hold(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
+    """Keep waiting jobs out of the queue until you `release` them; running jobs are for `stop`."""
+    _each(remote, manner, jobs, lambda client, job: client.jobs.hold(job), "on hold")
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@changes_option
 @remote_options
-def release(jobs: tuple[str, ...], remote: Remote) -> None:
+def release(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Put held jobs back into the queue, with the submit time they had."""
-    _each(remote, jobs, lambda client, job: client.jobs.release(job), "released")
+    _each(remote, manner, jobs, lambda client, job: client.jobs.release(job), "released")
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@changes_option
 @remote_options
-def stop(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Stop jobs so that they can be started again: notice, grace, and their directories are kept."""
-    _each(remote, jobs, lambda client, job: client.jobs.stop(job), "stopping")
+def stop(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
+    """Stop running jobs and keep their directories; `start` queues them again. They get notice and
+    their grace period.
+    """
+    _each(remote, manner, jobs, lambda client, job: client.jobs.stop(job), "stopping")
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@changes_option
 @remote_options
-def start(jobs: tuple[str, ...], remote: Remote) -> None:
+def start(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Queue stopped jobs again."""
-    _each(remote, jobs, lambda client, job: client.jobs.start(job), "queued again")
+    _each(remote, manner, jobs, lambda client, job: client.jobs.start(job), "queued again")
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@changes_option
 @remote_options
-def restart(jobs: tuple[str, ...], remote: Remote) -> None:
+def restart(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Replace the replicas of running services one after another. A stopped job is queued again."""
-    _each(remote, jobs, lambda client, job: client.jobs.restart(job), "restarting")
+    _each(remote, manner, jobs, lambda client, job: client.jobs.restart(job), "restarting")
 
 
 @click.command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
+@changes_option
 @remote_options
-def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Say that a checkpoint was written: work before it is not lost when the job is evicted (P6).
+def checkpoint(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
+    """Report that a checkpoint was written: work before it is not lost when the job is evicted
+    (P6).
 
-    Inside a job, without JOB, it is said of that job, and no server is needed.
+    Inside a job, without JOB, it is reported for that job, and no server is needed.
     """
     if jobs:
-        _each(remote, jobs, lambda client, job: client.jobs.checkpoint(job), "checkpointed")
+        _each(remote, manner, jobs, lambda client, job: client.jobs.checkpoint(job), "checkpointed")
         return
     file = os.environ.get(CHECKPOINT_FILE)
     if not file:
@@ -90,6 +106,9 @@ def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
             f"say which JOB: this is not a job of the local engine ({CHECKPOINT_FILE} is not set)",
             EXIT_BAD_INPUT,
         )
+    if manner.dry_run:
+        click.echo(f"{file} would be touched; nothing has been changed")
+        return
     try:
         Path(file).touch()
     except OSError as error:
@@ -102,7 +121,7 @@ def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
 @output_option
 @remote_options
 def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
-    """Print where the notebook or service JOB answers, with its token if one may have it."""
+    """Print where the notebook or service JOB answers, with its token if you may have it."""
     with remote.client() as client:
         name = job_id(client, job)
         found = client.jobs.endpoint(name)
@@ -143,29 +162,56 @@ def address_of(endpoint: t.EndpointOut) -> str:
 @click.command()
 @click.argument("job")
 @click.argument("priority", type=PRIORITY, metavar="PRIORITY")
+@changes_option
 @remote_options
-def priority(job: str, priority: int | str, remote: Remote) -> None:
+def priority(job: str, priority: int | str, manner: Manner, remote: Remote) -> None:
     """Give a waiting JOB another PRIORITY, 1 to 9 or the name of one (W5, W6)."""
     _each(
-        remote, [job], lambda client, name: client.jobs.set_priority(name, priority), f"priority {priority}"
+        remote,
+        manner,
+        [job],
+        lambda client, name: client.jobs.set_priority(name, priority),
+        f"priority {priority}",
+        lambda name: {"change": "priority", "job": name, "priority": priority},
     )
 
 
-def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], object], done: str) -> None:
-    """Do this to each job, also after a failure with another; the exit status is that of the first failure."""
-    from quotatree.client.errors import ApiError
+def _cancel(job: str) -> Any:
+    return {"change": "cancel", "job": job}
 
-    status = 0
+
+def _each(
+    remote: Remote,
+    manner: Manner,
+    names: Sequence[str],
+    do: Callable[[Client, str], object],
+    done: str,
+    change: Callable[[str], Any] | None = None,
+) -> None:
+    """Do this to each job, also after a failure with another; the exit status is that of the first
+    failure.
+
+    `change`: what it is to the server's preview; None if the server previews no such change.
+    """
+    status, jobs = 0, []
     with remote.client() as client:
         for name in names:
             try:
-                job = job_id(client, name)
-                do(client, job)
-                click.echo(f"{job} {done}")
-            except ApiError as error:
-                click.echo(f"quotatree: {name}: {text_of(error)}", err=True)
-                status = status or status_of(error) or EXIT_FAILED
+                jobs.append(job_id(client, name))
             except SystemExit as ended:  # no job has this name, or several have; that is told already
                 status = status or int(ended.code or EXIT_FAILED)
+        steps = [
+            Step(
+                "job",
+                job,
+                done,
+                partial(do, client, job),
+                check=partial(client.jobs.get, job),
+                line=f"{job} {done}",
+            )
+            for job in jobs
+        ]
+        changes = [] if change is None else [change(job) for job in jobs]
+        make(client, steps, manner, changes, ask=False, go_on=True)
     if status:
         raise SystemExit(status)

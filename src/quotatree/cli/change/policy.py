@@ -1,4 +1,6 @@
-"""`quotatree policy`: the strategy, the preemption policies and the lending of one quota, switched, set, shown; also in PAI's spelling."""
+"""`quotatree policy`: the strategy, the preemption policies and the lending of one quota, switched,
+set, shown; also in PAI's spelling.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.change.changing import Manner, Step, Told, changes_option, make
 from quotatree.cli.documents import yaml_text
 from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, echo_lines, fail
 from quotatree.cli.policy_words import child_level_words, self_level_words
@@ -24,7 +26,9 @@ STRATEGIES: Final = ("fifo", "traverse", "balance", "intelligent")
 
 @click.group()
 def policy() -> None:
-    """Show, switch and set a quota's strategy, preemption policies and lending. `policies` is the same command."""
+    """Show, switch and set a quota's strategy, preemption policies and lending. `policies` is the
+    same command.
+    """
 
 
 @policy.command()
@@ -58,12 +62,13 @@ def show(quota: str, pai: bool, output: str, remote: Remote) -> None:
 @click.argument("switches", nargs=-1, required=True, type=click.Choice(SWITCHES), metavar="POLICY...")
 @changes_option
 @remote_options
-def on(quota: str, switches: tuple[str, ...], dry_run: bool, yes: bool, remote: Remote) -> None:
-    """Switch policies of QUOTA on: child-level, self-level, lending. They have the settings they had.
+def on(quota: str, switches: tuple[str, ...], manner: Manner, remote: Remote) -> None:
+    """Switch policies of QUOTA on: child-level, self-level, lending. They have the settings they
+    had.
 
     Without settings, child-level is 1-9 and self-level is 6-9 over 1-5, both of DLC and DSW.
     """
-    _switch(remote, bare(quota, "quota"), switches, True, dry_run, yes)
+    _switch(remote, bare(quota, "quota"), switches, True, manner)
 
 
 @policy.command()
@@ -71,17 +76,15 @@ def on(quota: str, switches: tuple[str, ...], dry_run: bool, yes: bool, remote: 
 @click.argument("switches", nargs=-1, required=True, type=click.Choice(SWITCHES), metavar="POLICY...")
 @changes_option
 @remote_options
-def off(quota: str, switches: tuple[str, ...], dry_run: bool, yes: bool, remote: Remote) -> None:
+def off(quota: str, switches: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Switch policies of QUOTA off: child-level, self-level, lending. Their settings are kept."""
-    _switch(remote, bare(quota, "quota"), switches, False, dry_run, yes)
+    _switch(remote, bare(quota, "quota"), switches, False, manner)
 
 
-def _switch(
-    remote: Remote, quota: str, switches: tuple[str, ...], wanted: bool, dry_run: bool, yes: bool
-) -> None:
+def _switch(remote: Remote, quota: str, switches: tuple[str, ...], wanted: bool, manner: Manner) -> None:
     to: dict[str, Any] = {one.replace("-", "_"): wanted for one in switches}
     with remote.client() as client:
-        _change(client, quota, to, dry_run, yes)
+        _change(client, quota, to, manner)
 
 
 @policy.command("set")
@@ -119,15 +122,15 @@ def set_policies(
     quota: str | None,
     file: Path | None,
     modules: tuple[str, ...],
-    dry_run: bool,
-    yes: bool,
+    manner: Manner,
     remote: Remote,
     **options: Any,
 ) -> None:
-    """Change what is named about the policies of QUOTA, by options or as a file says; the rest stays.
+    """Change what is named about the policies of QUOTA, by options or as a file says; the rest
+    stays.
 
-    The file may say its `quota` itself; `preview --policy` takes the same file. Says whose running work becomes exposed,
-    and asks.
+    The file may say its `quota` itself; `preview --policy` takes the same file. Shows which running
+    work becomes exposed, and asks.
     """
     from quotatree.cli.change.policy_file import PolicyChange, read_policy_file
 
@@ -145,11 +148,13 @@ def set_policies(
         else:
             assert name is not None
             wanted = PolicyChange(name, _asked(client.quotas.get(name), given, modules))
-        _change(client, wanted.quota, wanted.to, dry_run, yes)
+        _change(client, wanted.quota, wanted.to, manner)
 
 
 def _asked(quota: t.QuotaOut, given: dict[str, Any], modules: tuple[str, ...]) -> dict[str, Any]:
-    """The change that options ask for. Of a policy that is there, what they do not name stays, its switch too."""
+    """The change that options ask for. Of a policy that is there, what they do not name stays, its
+    switch too.
+    """
     to: dict[str, Any] = {name: given[name] for name in ("strategy", "lending") if name in given}
     if "scope" in given and "self_level" not in given:
         fail("--scope: only with --self-level", EXIT_BAD_INPUT)
@@ -190,15 +195,15 @@ def _pair(text: str) -> dict[str, str]:
     return {"high": high, "low": low}
 
 
-def _change(client: Client, quota: str, to: dict[str, Any], dry_run: bool, yes: bool) -> None:
+def _change(client: Client, quota: str, to: dict[str, Any], manner: Manner) -> None:
     version = client.quotas.get(quota)["version"]
     change = {"change": "update-quota", "quota": quota, "to": to}
 
-    def save() -> None:
+    def save() -> Told:
         client.quotas.update(quota, to, version=version)  # type: ignore[arg-type]  # a file may say anything
-        echo_lines(_now(client.quotas.get(quota)))
+        return Told(lines=tuple(_now(client.quotas.get(quota))))
 
-    make(client, [change], save, dry_run=dry_run, yes=yes)
+    make(client, [Step("quota", quota, "policies changed", save)], manner, [change])
 
 
 def _now(quota: t.QuotaOut) -> list[str]:

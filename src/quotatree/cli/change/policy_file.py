@@ -1,4 +1,6 @@
-"""The file of `policy set -f` and `preview --policy`: a quota, and what changes about it. Both read it here, so both mean the same."""
+"""The file of `policy set -f` and `preview --policy`: a quota, and what changes about it. Both read
+it here, so both mean the same.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class PolicyChange(NamedTuple):
 
 
 def read_policy_file(path: Path, quota: str | None = None) -> PolicyChange:
-    """What a file changes about the quota that it names, or that is named here. One that cannot be read ends the command."""
+    """What a file changes about the quota that it names, or that is named here. One that cannot be
+    read ends the command.
+    """
     data = read_document(path)
     if not isinstance(data, dict):
         fail(f"{path}: must be a table of policies, such as child_level: {{priorities: 1-3}}", EXIT_BAD_INPUT)

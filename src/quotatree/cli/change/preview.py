@@ -1,4 +1,6 @@
-"""`quotatree preview` asks a server what a change would do, `quotatree preview FILE [JOB]` plays a scenario."""
+"""`quotatree preview` asks a server what a change would do, `quotatree preview FILE [JOB]` plays a
+scenario.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import click
 
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, echo_lines, fail, output_option
+from quotatree.cli.place import Places
 from quotatree.cli.remote import Remote, bare, remote_options
 
 if TYPE_CHECKING:
@@ -48,8 +51,8 @@ def preview(
 ) -> None:
     """Say what would be decided; nothing is changed (X3).
 
-    With FILE, a scenario is played and JOB is a [[preview]] of it; otherwise the server is asked. Several questions may
-    be asked at once: scaling and policies come first, then the jobs.
+    With FILE, a scenario is played and JOB is a [[preview]] of it; otherwise the server is asked.
+    Several questions may be asked at once: scaling and policies come first, then the jobs.
     """
     if file is not None:
         for name, value in only_server.items():
@@ -70,7 +73,7 @@ def preview(
     if at_ms is not None:
         fail("--at: only with FILE", EXIT_BAD_INPUT)
     with remote.client() as client:
-        changes = _changes(client, submit, scale, policy, **only_server)
+        changes = _changes(client, Places(client, remote.target()), submit, scale, policy, **only_server)
         if not changes:
             fail("nothing to preview: use --submit, --scale, --policy, --transfer, --delete, --cancel or --drain",
                  EXIT_BAD_INPUT)  # fmt: skip
@@ -92,6 +95,7 @@ def preview(
 
 def _changes(
     client: Client,
+    places: Places,
     submit: Path | None,
     scale: str | None,
     policy: str | None,
@@ -128,12 +132,14 @@ def _changes(
     if submit is not None:
         from quotatree.cli.change.job_file import read_jobs
 
-        changes += [{"change": "submit", "job": one} for one in read_jobs(submit)]
+        changes += [{"change": "submit", "job": places.filled(one)} for one in read_jobs(submit)]
     return changes
 
 
 def _amount(option: str, shape: str, text: str) -> tuple[str, float, str]:
-    """Read QUOTA=56 or QUOTA=56:lazy into name, GPUs and mode; the mode is "refuse" if none is given."""
+    """Read QUOTA=56 or QUOTA=56:lazy into name, GPUs and mode; the mode is "refuse" if none is
+    given.
+    """
     name, equals, rest = text.partition("=")
     number, _, mode = rest.partition(":")
     try:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from quotatree.cli.change.changing import Manner, Step, changes_option, make
 from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, echo_table, fail, output_option
 from quotatree.cli.remote import Remote, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
 
 
 @click.group()
@@ -30,8 +36,9 @@ def show(output: str, remote: Remote) -> None:
 
 @priorities.command("set")
 @click.argument("names", nargs=-1, required=True, metavar="NAME=PRIORITY...")
+@changes_option
 @remote_options
-def set_names(names: tuple[str, ...], remote: Remote) -> None:
+def set_names(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Give priorities names, such as production=8; others stay. Jobs keep their numbers."""
     wanted: dict[str, int] = {}
     for text in names:
@@ -39,15 +46,16 @@ def set_names(names: tuple[str, ...], remote: Remote) -> None:
         if not name or not (number.isascii() and number.isdigit()):
             fail(f"{text}: must be NAME=PRIORITY, such as production=8", EXIT_BAD_INPUT)
         wanted[name] = int(number)
+    said = ", ".join(f"{name} is {priority}" for name, priority in wanted.items())
     with remote.client() as client:
-        client.priorities.set_names({**client.priorities.names(), **wanted})
-    click.echo(", ".join(f"{name} is {priority}" for name, priority in wanted.items()))
+        _save(client, {**client.priorities.names(), **wanted}, said, manner)
 
 
 @priorities.command("remove")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@changes_option
 @remote_options
-def remove_names(names: tuple[str, ...], remote: Remote) -> None:
+def remove_names(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Take names away. Jobs, policies and limits keep their numbers."""
     with remote.client() as client:
         there = client.priorities.names()
@@ -55,5 +63,10 @@ def remove_names(names: tuple[str, ...], remote: Remote) -> None:
         if unknown:
             known = ", ".join(there) or "none"
             fail(f"{unknown[0]}: no such name of a priority; there are: {known}", EXIT_BAD_INPUT)
-        client.priorities.set_names({name: number for name, number in there.items() if name not in names})
-    click.echo(f"{', '.join(names)} removed")
+        left = {name: number for name, number in there.items() if name not in names}
+        _save(client, left, f"{', '.join(names)} removed", manner)
+
+
+def _save(client: Client, names: dict[str, int], said: str, manner: Manner) -> None:
+    step = Step("priorities", "names", said, lambda: client.priorities.set_names(names), line=said)
+    make(client, [step], manner)

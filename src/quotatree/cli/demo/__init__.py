@@ -1,1 +1,1 @@
-"""The 128-GPU example of `quotatree demo`, on a server of its own with real processes."""
+"""The 128-GPU example of `quotatree demo`, on a separate server with real processes."""

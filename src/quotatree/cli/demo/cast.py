@@ -1,4 +1,6 @@
-"""Who and what is on stage in the demo: a tree of 128 GPUs, three workspaces, and programs that really run."""
+"""Who and what is on stage in the demo: a tree of 128 GPUs, three workspaces, and programs that
+really run.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ SELDOM_SECONDS: Final = 3600
 
 
 def training() -> list[t.JobIn]:
-    """Jobs of 48 GPUs. Two have priority 1, so that any other may take them: one saves every second, the other seldom."""
+    """Jobs of 48 GPUs. Two have priority 1, so that any other may take them: one saves every
+    second, the other seldom.
+    """
     return [
         _train("sweep-b", priority=1, save_every=SELDOM_SECONDS),
         _train("tune", priority=3, replicas=2, save_every=5),
@@ -52,7 +56,9 @@ def extra() -> t.JobIn:
 
 
 def notebooks() -> list[t.JobIn]:
-    """Notebooks of 80 GPUs. `scratch` has priority 1 and wants to be started again should it be evicted."""
+    """Notebooks of 80 GPUs. `scratch` has priority 1 and wants to be started again should it be
+    evicted.
+    """
     return [_notebook("scratch", priority=1, requeue=True)] + [
         _notebook(f"notebook-{n}", 2) for n in range(1, 10)
     ]

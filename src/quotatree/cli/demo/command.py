@@ -1,4 +1,4 @@
-"""`quotatree demo`: the 128-GPU example on a server of its own, with real processes on virtual GPUs."""
+"""`quotatree demo`: the 128-GPU example on a separate server, with real processes on virtual GPUs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     help="Work in this new directory. Without it, in a temporary one. It is removed at the end.",
 )  # fmt: skip
 def demo(script: bool, directory: Path | None) -> None:
-    """Show everything in a minute: 128 GPUs, three teams, a service that arrives, victims that come back.
+    """Show everything in a minute: 128 GPUs, three teams, a service that arrives, victims that come
+    back.
 
-    Starts a server of its own on virtual GPUs, with small real processes as jobs. Then everything is left running, to be
-    looked at in a browser and tried out, until Ctrl-C; nothing is left behind. Without a terminal it ends as with --script.
+    Starts a separate server on virtual GPUs, with small real processes as jobs. Then everything is
+    left running, to be looked at in a browser and tried out, until Ctrl-C; nothing is left behind.
+    Without a terminal it ends as with --script.
     """
     if directory is not None and os.path.exists(directory):
         fail(f"{directory}: is there already; name a directory that is not", EXIT_BAD_INPUT)
@@ -80,7 +82,9 @@ def links(opened: Stage) -> list[str]:
 
 
 def hints(opened: Stage) -> list[str]:
-    """Lines to type in another terminal as bob, who trains; the tokens of the other users lie beside bob's."""
+    """Lines to type in another terminal as bob, who trains; the tokens of the other users lie
+    beside bob's.
+    """
     there = shlex.quote(str(Path(sys.executable).parent))
     token = shlex.quote(str(opened.tokens["bob"]))
     return [
@@ -89,7 +93,7 @@ def hints(opened: Stage) -> list[str]:
         f"export QUOTATREE_TOKEN=$(cat {token})",
         "quotatree get jobs                  # reasons, places in the queue",
         "quotatree tree",
-        "quotatree preemptions               # who took what, and what it cost",
+        "quotatree get preemptions           # who took what, and what it cost",
         "quotatree logs -f sweep-a           # what a training prints",
         "quotatree submit --quota Quota1.1 --gpus 8 --name mine -- sleep 60",
         "quotatree explain mine              # why it waits, what would help",

@@ -1,4 +1,4 @@
-"""The stage of the demo: a server of its own in a directory of its own, and a client for each of those who act."""
+"""The stage of the demo: a server in a new directory, and a client for each user who acts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StageFailed(Exception):
 
 
 class Stage:
-    """A server in a directory of its own, with a client for each user; `admin` divides the cluster."""
+    """A server in a new directory, with a client for each user; `admin` divides the cluster."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -66,7 +66,9 @@ class Stage:
         return ""
 
     def close(self) -> None:
-        """End all jobs, then the server, and remove everything, including what a server that died has left."""
+        """End all jobs, then the server, and remove everything, including what a server that died
+        has left.
+        """
         with suppress(ClientError):
             self._end_jobs()
         for client in self._clients.values():
@@ -136,7 +138,9 @@ class Stage:
 
 @contextmanager
 def stage(directory: Path) -> Iterator[Stage]:
-    """A stage that is closed however its use ends; meanwhile Ctrl-C is ignored, so that nothing is left behind."""
+    """A stage that is closed however its use ends; meanwhile Ctrl-C is ignored, so that nothing is
+    left behind.
+    """
     try:
         directory.mkdir(parents=True, mode=0o700)
     except OSError as error:

@@ -83,7 +83,7 @@ class Story:
 
     def a_service_arrives(self) -> None:
         tell = self._tell
-        tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Somebody has to go")
+        tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Other jobs have to go")
         # Wait until sweep-b, which does not save, has more to lose than the jobs that do, and until the server has
         # heard of what they saved: on a slow machine both take longer.
         self._until(lambda: self._seconds_run("sweep-b") >= UNSAVED_SECONDS)
@@ -156,7 +156,7 @@ class Story:
         self.admin.quotas.transfer(
             {"source": cast.NOTEBOOK_QUOTA, "target": cast.TRAINING_QUOTA, "amount": {"gpus": 8}}
         )
-        self._show_tree("48 became 56, 80 became 72, and nobody had to go:")
+        self._show_tree("48 became 56, 80 became 72, and no job had to go:")
         sizes = {quota["id"]: quota["usage"]["desired"]["gpus"] for quota in self.admin.quotas.list()}
         tell.expect(sizes == {"Quota1": 128, "Quota1.1": 56, "Quota1.2": 72}, "the new sizes are 56 and 72")
 
@@ -186,7 +186,9 @@ class Story:
             self._tell.names[made["id"]] = job["name"]
 
     def _until(self, condition: Callable[[], bool]) -> bool:
-        """Tell what happens until the condition holds; False if it does not within PATIENCE_SECONDS."""
+        """Tell what happens until the condition holds; False if it does not within
+        PATIENCE_SECONDS.
+        """
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:

@@ -78,7 +78,9 @@ class Teller:
         print_tree(self._out, figures(quotas), "  " + title)
 
     def _print(self, before: Text, text: str, style: str = "default") -> None:
-        """Print text behind `before`; what does not fit on a line goes on below the text, not below `before`."""
+        """Print text behind `before`; what does not fit on a line goes on below the text, not below
+        `before`.
+        """
         indent = len(before)
         for line in self._wrapped(text, indent):
             self._out.print(before.append(line, style=style))

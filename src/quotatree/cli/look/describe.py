@@ -12,7 +12,8 @@ from quotatree.cli.centre_words import centre_lines
 from quotatree.cli.decided import decision_row
 from quotatree.cli.documents import yaml_text
 from quotatree.cli.look.explain import OVER, explanation_lines, unready_lines, why_stopped
-from quotatree.cli.look.nouns import WORDS, Asked, found
+from quotatree.cli.look.noun import Asked
+from quotatree.cli.look.nouns import WORDS, found
 from quotatree.cli.naming import meant
 from quotatree.cli.output import echo_json, echo_lines
 from quotatree.cli.policy_words import child_level_words, self_level_words
@@ -37,8 +38,10 @@ LATER: Final = (
 )
 @remote_options
 def describe(noun: str, names: tuple[str, ...], output: str, remote: Remote) -> None:
-    """Tell everything about NAMEs: of jobs also why they wait, their runs and the last decisions about them; of quotas
-    their figures, queue and history; of workspaces members, quotas and scheduling centres."""
+    """Tell everything about NAMEs: of jobs also why they wait, their runs and the last decisions
+    about them; of quotas their figures, queue and history; of workspaces members, quotas and
+    scheduling centres.
+    """
     kind = WORDS[noun]
     with remote.client() as client:
         names = meant(client, kind.word, names)
@@ -62,7 +65,9 @@ def _field_lines(item: Any) -> Iterable[str]:
 
 
 def _in_words(item: Any) -> Any:
-    """The item with its policies as `get` tells them, and names of priorities beside their numbers (W6)."""
+    """The item with its policies as `get` tells them, and names of priorities beside their numbers
+    (W6).
+    """
     if "priority_names" not in item or "self_level" not in item:
         return item
     names = item["priority_names"]

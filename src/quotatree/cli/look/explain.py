@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 OVER: Final = ("Succeeded", "Failed", "Cancelled")
 ENDED: Final = "ended"
-"""The reason of a notebook that is stopped because its program ended by itself; the last decision was to start it."""
+"""The reason of a notebook that is stopped because its program ended by itself; the last decision
+was to start it.
+"""
 
 
 @click.command()
@@ -34,7 +36,8 @@ ENDED: Final = "ended"
 @output_option
 @remote_options
 def explain(words: tuple[str, ...], at_ms: int | None, estimate: bool, output: str, remote: Remote) -> None:
-    """Explain the state of JOB: why it waits (X1), who preempted it (X2), who could (X4), how it ended.
+    """Explain the state of JOB: why it waits (X1), who preempted it (X2), who could (X4), how it
+    ended.
 
     With FILE, a scenario is played and JOB is one of its jobs; otherwise the server is asked.
     """
@@ -81,7 +84,9 @@ def unready_lines(unready: Sequence[t.UnreadyOut]) -> list[str]:
 
 
 def why_stopped(client: Client, job: t.JobOut) -> str | None:
-    """Why a stopped job was stopped, by the last decision about it, or how its run ended; None if that is not known."""
+    """Why a stopped job was stopped, by the last decision about it, or how its run ended; None if
+    that is not known.
+    """
     if job["phase"] != "Stopped":
         return None
     if job["reason_code"] == ENDED:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from quotatree.cli.documents import yaml_text
-from quotatree.cli.look.nouns import NOUNS, WORDS, Asked, Noun, found
-from quotatree.cli.naming import meant
+from quotatree.cli.look.happened import EVENT, watch_events
+from quotatree.cli.look.noun import Asked, Noun
+from quotatree.cli.look.nouns import NOUNS, WORDS, found
+from quotatree.cli.look.queued import USE
+from quotatree.cli.naming import job_id, meant
 from quotatree.cli.output import (
     EXIT_BAD_INPUT,
     echo_csv,
@@ -46,6 +51,15 @@ PHASES = ("Waiting", "Held", "Running", "Stopped", "OnHold", "Succeeded", "Faile
     help="Only of this module.",
 )
 @click.option("-a", "--all", "finished", is_flag=True, help="Finished jobs too.")
+@click.option("--job", metavar="JOB", help="Only events of this job, or preemptions where it took or lost.")
+@click.option(
+    "--kind", multiple=True, metavar="KIND", help="Only such events, as job.started; may be repeated."
+)
+@click.option(
+    "--after", type=click.IntRange(0), metavar="SEQ", help="Only events after the one of this number."
+)
+@click.option("--since", metavar="TIME", help="Only preemptions of the last TIME, such as 2h.")
+@click.option("-b", "--below", is_flag=True, help="Of users with --quota: those of the quotas below, too.")
 @click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many.")
 @click.option("-w", "--watch", is_flag=True, help="Go on, and print what changes.")
 @formats_option
@@ -59,9 +73,12 @@ def get(
     remote: Remote,
     **filters: Any,
 ) -> None:
-    """List NOUN, or those of it that are named.
+    """List NOUN, or those of it that you name.
 
-    NOUN is job, quota, workspace, node, pool, user, token, webhook, event, preemption or audit; the plural is fine too.
+    NOUN is job, quota, workspace, node, pool, user, token, webhook, event, preemption, queue or
+    audit; the plural is fine too. `get queue QUOTA...` lists the jobs that wait there, `get users
+    --quota QUOTA` the users with what they use of it, and `get preemptions` what was ended, at
+    which cost and by which rule.
     """
     kind = WORDS[noun]
     for name, value in filters.items():
@@ -70,17 +87,51 @@ def get(
             fail(f"--{option} means nothing for {noun}", EXIT_BAD_INPUT)
     if watch and not kind.events:
         watched = ", ".join(one.word for one in NOUNS if one.events)
-        fail(f"--watch does not work for {noun}; for: {watched} (and quotatree events -w)", EXIT_BAD_INPUT)
-    asked = Asked(**filters)
+        fail(f"--watch does not work for {noun}; it works for: {watched}", EXIT_BAD_INPUT)
+    if kind.word == "user" and filters["quota"]:
+        if names:
+            fail("name users, or a quota with --quota, not both", EXIT_BAD_INPUT)
+        kind = USE
+    elif filters["below"]:
+        fail("--below: say with --quota of which quota", EXIT_BAD_INPUT)
+    since = filters.pop("since")
+    asked = Asked(**filters, since_ms=None if since is None else _before_now_ms(since))
     with remote.client() as client:
-        names = meant(client, kind.word, names)
-        if watch:
-            Watch(client, kind, names, asked, output, headers=not no_headers).run()
-        else:
-            items = list(found(kind, client, names, asked))
-            print_items(kind, items, output, headers=not no_headers, single=len(names) == 1)
-            if not items and kind.word == "job" and not asked.finished and not asked.phase:
-                click.echo("those that are over are listed with -a", err=True)
+        if asked.job is not None:
+            asked = replace(asked, job=job_id(client, asked.job))
+        list_items(client, kind, names, asked, output, headers=not no_headers, watch=watch)
+
+
+def list_items(
+    client: Client,
+    kind: Noun,
+    names: tuple[str, ...],
+    asked: Asked,
+    output: str,
+    *,
+    headers: bool,
+    watch: bool,
+) -> None:
+    names = meant(client, kind.word, names)
+    if watch and kind is EVENT:
+        watch_events(client, asked, output, headers=headers)
+        return
+    if watch:
+        Watch(client, kind, names, asked, output, headers=headers).run()
+        return
+    items = list(found(kind, client, names, asked))
+    print_items(kind, items, output, headers=headers, single=len(names) == 1 and not kind.names_quotas)
+    if not items and kind.word == "job" and not asked.finished and not asked.phase:
+        click.echo("jobs that are over are listed with -a", err=True)
+
+
+def _before_now_ms(span: str) -> int:
+    from quotatree.scenario.amounts import Unreadable, as_duration_ms
+
+    try:
+        return time.time_ns() // 1_000_000 - as_duration_ms(span)
+    except Unreadable as error:
+        fail(f"--since {span}: {error}", EXIT_BAD_INPUT)
 
 
 def print_items(
@@ -93,24 +144,25 @@ def print_items(
         else:
             click.echo(yaml_text(value), nl=False)
     elif output == "name":
-        echo_lines(f"{noun.word}/{noun.name(item)}" for item in items)
+        echo_lines(name for item in items for name in noun.names(item))
     elif output == "csv":
-        rows = [noun.csv_row(item) for item in items]
-        echo_csv([t.lower() for t in noun.header(True)], rows, headers=headers)
+        echo_csv(noun.csv_header(), [row for item in items for row in noun.csv_rows(item)], headers=headers)
     elif items:
         wide = output == "wide"
         spare = () if wide else noun.spare
         echo_table(noun.header(wide), _rows(noun, items, wide), headers=headers, spare=spare)
     else:
-        click.echo(f"no {noun.word} found", err=True)
+        click.echo(noun.none or f"no {noun.word} found", err=True)
 
 
 def _rows(noun: Noun, items: Iterable[Any], wide: bool) -> list[list[str]]:
-    return [noun.row(item, wide) for item in items]
+    return [row for item in items for row in noun.rows(item, wide)]
 
 
 class Watch:
-    """Prints first all items, then a line for each that is new or different. Columns keep their first widths."""
+    """Prints first all items, then a line for each that is new or different. Columns keep their
+    first widths.
+    """
 
     def __init__(
         self, client: Client, noun: Noun, names: Sequence[str], asked: Asked, output: str, *, headers: bool
@@ -156,7 +208,9 @@ class Watch:
         self._show(job)
 
     def _show(self, item: Any) -> None:
-        """Print an item if it is new or different. A new place in the queue does not count, or long queues would never rest."""
+        """Print an item if it is new or different. A new place in the queue does not count, or long
+        queues would never rest.
+        """
         news = {key: value for key, value in item.items() if key != "position"}
         name = self._noun.name(item)
         if self._before.get(name) == news:
@@ -167,9 +221,9 @@ class Watch:
         elif self._output == "yaml":
             click.echo("---\n" + yaml_text(item), nl=False)
         elif self._output == "name":
-            echo_lines([f"{self._noun.word}/{name}"])
+            echo_lines(self._noun.names(item))
         elif self._output == "csv":
-            echo_csv([], [self._noun.row(item, True)], headers=False)
+            echo_csv([], self._noun.csv_rows(item), headers=False)
         else:
-            row = self._noun.row(item, self._output == "wide")
-            click.echo(table_lines([row], self._widths or ())[0])
+            for line in table_lines(self._noun.rows(item, self._output == "wide"), self._widths or ()):
+                click.echo(line)

@@ -1,4 +1,6 @@
-"""`quotatree logs JOB`: what a job prints, as it printed it; with -f as it prints it, through all its runs."""
+"""`quotatree logs JOB`: what a job prints, as it printed it; with -f as it prints it, through all
+its runs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 ENDED: Final = ("Succeeded", "Failed", "Cancelled", "Stopped")
 APPEARS_SECONDS: Final = 20.0
-"""How long a missing log is waited for: a job may be Running a moment before its engine has opened the log."""
+"""How long a missing log is waited for: a job may be Running a moment before its engine has opened
+the log.
+"""
 
 
 @click.command()
@@ -31,9 +35,11 @@ APPEARS_SECONDS: Final = 20.0
 @click.option("--tail", type=click.IntRange(0, 100_000), metavar="N", help="Begin with the last N lines.")
 @remote_options
 def logs(job: str, follow: bool, replica: int, run: int | None, tail: int | None, remote: Remote) -> None:
-    """Print what JOB printed, output and errors together. A terminal gets no control sequences but colours.
+    """Print what JOB printed, output and errors together. A terminal gets no control sequences but
+    colours.
 
-    With -f, and without --run, a job that waits is waited for, and one that is preempted is followed into its next run.
+    With -f, and without --run, a job that waits is waited for, and one that is preempted is
+    followed into its next run.
     """
     with remote.client() as client:
         to = LogOutput(sys.stdout)

@@ -1,4 +1,6 @@
-"""`quotatree top`: use, queues and nodes at a glance, again and again in a terminal, once in a pipe; or over time."""
+"""`quotatree top`: use, queues and nodes at a glance, again and again in a terminal, once in a
+pipe; or over time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`quotatree top --since`: the use of quotas over time, as lines for people, and as figures for programs."""
+"""`quotatree top --since`: the use of quotas over time, as lines for people, and as figures for
+programs.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ Values = Sequence[float | None]
 
 
 def print_series(found: Sequence[t.QuotaSeries], output: str, *, one: bool) -> None:
-    """Print the figures of quotas over time; `one`: a single quota was asked for, so all its figures are drawn."""
+    """Print the figures of quotas over time; `one`: a single quota was asked for, so all its
+    figures are drawn.
+    """
     if output == "json":
         echo_json(found[0] if one else {"items": list(found)})
     elif output == "csv":
@@ -39,7 +43,9 @@ def print_series(found: Sequence[t.QuotaSeries], output: str, *, one: bool) -> N
 
 
 def _csv_rows(found: Sequence[t.QuotaSeries]) -> list[list[str]]:
-    """One row for each quota, time and resource; counts of jobs stand in the rows of GPUs. A gap has no row."""
+    """One row for each quota, time and resource; counts of jobs stand in the rows of GPUs. A gap
+    has no row.
+    """
     rows = []
     for series in found:
         for i, at_ms in enumerate(series["times"]):
@@ -74,7 +80,9 @@ def _all_quotas(found: Sequence[t.QuotaSeries]) -> list[str]:
 
 
 def _one_quota(series: t.QuotaSeries) -> list[str]:
-    """One line for each figure that was not 0 all the time: its last value, its mean and its highest, and how it was."""
+    """One line for each figure that was not 0 all the time: its last value, its mean and its
+    highest, and how it was.
+    """
     heads, drawn = [("FIGURE", "LAST", "MEAN", "HIGHEST")], []
     gpu: dict[str, Any] = dict(series["figures"]["gpu"])
     for name in FIGURES:
@@ -92,7 +100,9 @@ def _one_quota(series: t.QuotaSeries) -> list[str]:
 
 
 def _lines(heads: Sequence[Sequence[str]], drawn: Sequence[tuple[Values, float]]) -> list[str]:
-    """The first columns of a table, the first line its header, with a drawing after each but the header."""
+    """The first columns of a table, the first line its header, with a drawing after each but the
+    header.
+    """
     widths = [max(len(row[i]) for row in heads) for i in range(len(heads[0]))]
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
     room = max(NARROWEST, min(WIDEST, screen - sum(widths) - 2 * len(widths) - 1))

@@ -1,4 +1,6 @@
-"""`quotatree usage`: how many GPU-hours were used, and lost by preemption, by whom and by which right?"""
+"""`quotatree usage`: how many GPU-hours were used, and lost by preemption, by whom and by which
+right?
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ HIDDEN: Final = "-"
 def usage(
     since: str, until: str | None, by: str, quota: str | None, below: bool, output: str, no_headers: bool, remote: Remote
 ) -> None:  # fmt: skip
-    """Account for GPU-hours: what replicas occupied, and what was destroyed, for other jobs or by whose wish (--by cause).
+    """Account for GPU-hours: what replicas occupied, and what was destroyed, for other jobs or by
+    whose wish (--by cause).
 
     A TIME is a date or time in UTC (2026-11-01, 2026-11-01T12:00), or a span before now (2h, 30d).
     """
@@ -84,7 +87,9 @@ def _rounded(row: Mapping[str, Any]) -> list[str]:
 
 
 def _time_ms(option: str, text: str) -> int:
-    """A time in milliseconds since the epoch, from a date, a time or a span before now. One that is neither ends the command."""
+    """A time in milliseconds since the epoch, from a date, a time or a span before now. One that is
+    neither ends the command.
+    """
     from quotatree.scenario.amounts import Unreadable, as_duration_ms
 
     try:

@@ -1,4 +1,6 @@
-"""Where does a server keep its things? Options for the commands that work on the data itself, without a server."""
+"""Where does a server keep its things? Options for the commands that work on the data itself,
+without a server.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def data_options(function: F) -> F:
 
 
 def server_settings(data: Path | None, database: str | None, config: Path | None) -> ServerSettings:
-    """The settings of the server: options win over variables, those over the file. `data` and `database` are never None."""
+    """The settings of the server: options win over variables, those over the file. `data` and
+    `database` are never None.
+    """
     from quotatree.api.settings import FILE, BadSettings, read_settings
 
     directory = data or Path(os.environ.get("QUOTATREE_DATA") or default_directory())
@@ -68,7 +72,8 @@ def database_of(data: Path | None, database: str | None, config: Path | None) ->
 
 @contextmanager
 def opened_store(url: str, *, must_exist: bool = False, beside: bool = False) -> Iterator[Store]:
-    """Open the store, and close it in the end. What goes wrong with it is told, and ends the command.
+    """Open the store, and close it in the end. What goes wrong with it is told, and ends the
+    command.
 
     `beside`: a file that is missing appears in the end, if all went well.
     """

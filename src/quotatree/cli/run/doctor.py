@@ -38,7 +38,9 @@ class Finding(NamedTuple):
 @output_option
 @remote_options
 def doctor(data: Path | None, database: str | None, config: Path | None, output: str, remote: Remote) -> None:
-    """Check the configuration, the server, and the data if there is some here. Exit 1 if something is bad."""
+    """Check the configuration, the server, and the data if there is some here. Exit 1 if something
+    is bad.
+    """
     findings = [
         Finding("version", "ok", f"quotatree {__version__}, Python {sys.version.split()[0]}"),
         *_logins(),
@@ -117,7 +119,9 @@ def _machine(data: Path | None, database: str | None, config: Path | None) -> It
 
 
 def _users(premises: Premises) -> Iterator[Finding]:
-    """Check as whom jobs run, whether workspaces are kept apart, and whether such a user can run Python."""
+    """Check as whom jobs run, whether workspaces are kept apart, and whether such a user can run
+    Python.
+    """
     from quotatree.engines.local.server.python_check import why_no_python
 
     if premises.refusal is not None:
@@ -125,9 +129,7 @@ def _users(premises: Premises) -> Iterator[Finding]:
         return
     apart = premises.users.shared_by_all or premises.not_apart
     user = premises.users.sample()
-    yield Finding(
-        "run as", "ok", "a user of its own for each workspace" if premises.users.apart else user.name
-    )
+    yield Finding("run as", "ok", "a separate user for each workspace" if premises.users.apart else user.name)
     yield Finding(
         "workspaces", "warning" if apart else "ok", apart or "kept apart: users, processes, files, IPC"
     )
@@ -136,7 +138,9 @@ def _users(premises: Premises) -> Iterator[Finding]:
 
 
 def _limits_notice() -> str:
-    """What to say about limits that cannot be kept here, "" if all can. It is tried out: a kernel may offer and not permit."""
+    """What to say about limits that cannot be kept here, "" if all can. It is tried out: a kernel
+    may offer and not permit.
+    """
     from quotatree.engines.local.host import cgroups
 
     groups = cgroups.find(f"doctor-{os.getpid()}")
@@ -172,7 +176,9 @@ def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
 
 
 def _tables(store: Store) -> Iterator[Finding]:
-    """Check whether the tables are those of this version, and whether the use that they tell fits the runs."""
+    """Check whether the tables are those of this version, and whether the use that they tell fits
+    the runs.
+    """
     from quotatree.store.form import Form
 
     found = store.tables()

@@ -31,7 +31,9 @@ COLUMNS: Final = (
 @click.option("-f", "--file", type=click.Path(path_type=Path), help="Write it there; without it, to stdout.")
 @remote_options
 def snapshot(file: Path | None, remote: Remote) -> None:
-    """Write pools, nodes, quotas and active jobs as JSON, for `quotatree plan FILE.json` (operators)."""
+    """Write pools, nodes, quotas and active jobs as JSON, for `quotatree plan FILE.json`
+    (operators).
+    """
     with remote.client() as client:
         found = client.snapshot()
     text = json.dumps(found, indent=1) + "\n"
@@ -49,10 +51,11 @@ def snapshot(file: Path | None, remote: Remote) -> None:
 @click.option("--quota", multiple=True, metavar="NAME", help="Only of this quota; may be repeated.")
 @remote_options
 def export(file: Path, workspace: tuple[str, ...], quota: tuple[str, ...], remote: Remote) -> None:
-    """Write the jobs that ran and are over to FILE (- is stdout), a CSV that the simulator reads as a plain trace.
+    """Write the jobs that ran and are over to FILE (- is stdout), a CSV that the simulator reads as
+    a plain trace.
 
-    Times count from the first submission; `team` is the quota. What ran again from its start counts once, what went
-    on from checkpoints with all its runs.
+    Times count from the first submission; `team` is the quota. What ran again from its start counts
+    once, what went on from checkpoints with all its runs.
     """
     with remote.client() as client:
         ended = [
@@ -117,7 +120,9 @@ def _write(out: TextIO, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _private(path: Path) -> TextIO:
-    """Open a file that only its owner may read, since it names people and jobs. A failure ends the command."""
+    """Open a file that only its owner may read, since it names people and jobs. A failure ends the
+    command.
+    """
     try:
         return os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8")
     except OSError as error:

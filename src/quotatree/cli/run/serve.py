@@ -1,4 +1,6 @@
-"""`quotatree serve`: the control loop, the store, an engine and the API in one process, until told to stop."""
+"""`quotatree serve`: the control loop, the store, an engine and the API in one process, until told
+to stop.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ WAITING = 2048
 @click.option(
     "--user-range",
     metavar="FIRST-LAST",
-    help="Give each workspace a unix user of its own, by number, and keep their jobs apart; for root.",
+    help="Give each workspace a separate unix user, by number, and keep their jobs apart; for root.",
 )
 @click.option(
     "--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak https with this certificate."
@@ -76,7 +78,8 @@ def serve(
     webhook_networks: str | None,
     **options: Any,
 ) -> None:
-    """Run the server. The first start prints an admin token, once, and a link that opens the console.
+    """Run the server. The first start prints an admin token, once, and a link that opens the
+    console.
 
     Options win over variables, and these over the settings file.
     """

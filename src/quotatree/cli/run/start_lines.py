@@ -1,4 +1,6 @@
-"""What does a server say when it starts? Where it answers, what runs jobs and how far they are kept apart, where data and log are, who leads."""
+"""What does a server say when it starts? Where it answers, what runs jobs and how far they are kept
+apart, where data and log are, who leads.
+"""
 
 from __future__ import annotations
 

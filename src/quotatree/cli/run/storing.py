@@ -52,9 +52,11 @@ def _alone_in(directory: Path | None) -> Iterator[None]:
 @click.command()
 @data_options
 def migrate(data: Path | None, database: str | None, config: Path | None) -> None:
-    """Bring the tables of the database up to date, or make them, while no server leads. Doing it twice changes nothing.
+    """Bring the tables of the database up to date, or make them, while no server leads. Doing it
+    twice changes nothing.
 
-    `serve` does so by itself. Of an SQLite file with tables of an older version a backup is written beside it first.
+    `serve` does so by itself. Of an SQLite file with tables of an older version a backup is written
+    beside it first.
     """
     settings = server_settings(data, database, config)
     assert settings.data is not None
@@ -73,7 +75,9 @@ def migrate(data: Path | None, database: str | None, config: Path | None) -> Non
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), callback=_file)
 @data_options
 def backup(file: Path, data: Path | None, database: str | None, config: Path | None) -> None:
-    """Write everything that is stored to FILE, as of one moment. The server may go on working meanwhile."""
+    """Write everything that is stored to FILE, as of one moment. The server may go on working
+    meanwhile.
+    """
     with opened_store(database_of(data, database, config), must_exist=True) as store:
         store.backup(file, time.time_ns() // 1_000_000)
     click.echo(f"{file}: {file.stat().st_size:,} bytes")
@@ -84,7 +88,9 @@ def backup(file: Path, data: Path | None, database: str | None, config: Path | N
 @click.option("--force", is_flag=True, help="Replace what is there, also under a server that still runs.")
 @data_options
 def restore(file: Path, force: bool, data: Path | None, database: str | None, config: Path | None) -> None:
-    """Fill an empty database from FILE, a backup of either kind of database. If it fails, everything stays as it was."""
+    """Fill an empty database from FILE, a backup of either kind of database. If it fails,
+    everything stays as it was.
+    """
     from quotatree.store.database import parse_url, shown
 
     url = database_of(data, database, config)

@@ -1,4 +1,6 @@
-"""`quotatree uninstall` and `quotatree crds`: leave a cluster as it was, and bring its custom resources up to date."""
+"""`quotatree uninstall` and `quotatree crds`: leave a cluster as it was, and bring its custom
+resources up to date.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,11 @@ def uninstall(
     yes: bool,
     force: bool,
 ) -> None:
-    """Take finalizers, gates, labels and annotations of QuotaTree off a cluster. Nothing is started, stopped or deleted.
+    """Take finalizers, gates, labels and annotations of QuotaTree off a cluster. Nothing is
+    started, stopped or deleted.
 
-    Run it after the server is gone (`helm uninstall` does it by a hook). Doing it twice changes nothing.
+    Run it after the server is gone (`helm uninstall` does it by a hook). Doing it twice changes
+    nothing.
     """
     from quotatree.engines.kubernetes.adopted import sorts_of
     from quotatree.engines.kubernetes.client import connect
@@ -106,7 +110,9 @@ def _take_off(found: Sequence[Step]) -> None:
 
 @click.command()
 def crds() -> None:
-    """Print the definitions of Quota and Workspace of this version, for `kubectl apply --server-side -f -`."""
+    """Print the definitions of Quota and Workspace of this version, for `kubectl apply
+    --server-side -f -`.
+    """
     texts = [
         (files("quotatree.kubernetes_edge") / "crds" / f"{name}.yaml").read_text(encoding="utf-8")
         for name in ("quotas", "workspaces")

@@ -1,7 +1,10 @@
-"""`quotatree context`: the logins that are remembered, which of them is used, and those that are not needed any more."""
+"""`quotatree context`: the logins that are remembered, which of them is used, and where each sends
+jobs.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NoReturn
 
 import click
@@ -20,7 +23,10 @@ from quotatree.cli.output import (
 
 @click.group()
 def context() -> None:
-    """List, switch and remove contexts: the servers that `login` remembers, by name."""
+    """List, switch, set and remove contexts: what `login` remembers, by name.
+
+    A context remembers a server, a login there, and the workspace and quota of your jobs.
+    """
 
 
 @context.command("list")
@@ -30,16 +36,30 @@ def list_contexts(output: str) -> None:
     known = _known()
     if output == "json":
         items = [
-            {"name": name, "url": one.url, "user": one.user, "current": name == known.current}
+            {
+                "name": name,
+                "url": one.url,
+                "user": one.user,
+                "current": name == known.current,
+                "workspace": one.workspace,
+                "quota": one.quota,
+            }
             for name, one in sorted(known.known.items())
         ]
         echo_json({"items": items})
     elif known.known:
         rows = [
-            (name, "*" if name == known.current else "", one.user or "-", one.url)
+            (
+                name,
+                "*" if name == known.current else "",
+                one.user or "-",
+                one.workspace or "-",
+                one.quota or "-",
+                one.url,
+            )
             for name, one in sorted(known.known.items())
         ]
-        echo_table(("NAME", "USED", "USER", "SERVER"), rows)
+        echo_table(("NAME", "USED", "USER", "WORKSPACE", "QUOTA", "SERVER"), rows)
     else:
         click.echo("no context: quotatree login URL makes one", err=True)
 
@@ -47,12 +67,30 @@ def list_contexts(output: str) -> None:
 @context.command()
 @click.argument("name")
 def use(name: str) -> None:
-    """Use the server of context NAME from now on, where nothing else is said."""
+    """Use the server of context NAME from now on, unless an option or a variable names another."""
     known = _known()
     if name not in known.known:
         _missing(name, known)
     contexts.save(Contexts(name, known.known))
     click.echo(f"{name}: {known.known[name].url} as {known.known[name].user or 'the user of its token'}")
+
+
+@context.command("set")
+@click.argument("name", required=False)
+@click.option("--workspace", metavar="NAME", help="Submit jobs in this workspace; '' for none.")
+@click.option("--quota", metavar="NAME", help="Submit jobs to this quota; '' for none.")
+def set_context(name: str | None, workspace: str | None, quota: str | None) -> None:
+    """Remember a workspace and a quota for your jobs, in context NAME, or in the one that is used."""
+    if workspace is None and quota is None:
+        fail("--workspace or --quota is missing", EXIT_BAD_INPUT)
+    known = _known()
+    name = name or known.current
+    if name not in known.known:
+        _missing(name, known)
+    said = {"workspace": workspace, "quota": quota}
+    to = replace(known.known[name], **{key: text for key, text in said.items() if text is not None})
+    contexts.save(Contexts(known.current, {**known.known, name: to}))
+    click.echo(f"{name}: workspace {to.workspace or '-'}, quota {to.quota or '-'}")
 
 
 @context.command()
@@ -69,7 +107,7 @@ def remove(names: tuple[str, ...]) -> None:
         forget(name)
     left = sorted(set(known.known) - set(names))
     if known.current in names and left:
-        click.echo(f"none is used now: quotatree context use {left[0]}", err=True)
+        click.echo(f"no context is used now: quotatree context use {left[0]}", err=True)
 
 
 def _known() -> Contexts:

@@ -1,4 +1,6 @@
-"""`quotatree login`, `logout`, `whoami`, `console`: contexts, who one is there, and the way to the browser."""
+"""`quotatree login`, `logout`, `whoami`, `console`: logins, who you are there, and the way to the
+browser.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 )
 @click.option("--kube-context", metavar="NAME", help="With --kubernetes: this context of it.")
 @click.option("--lasts", default="30d", show_default=True, metavar="TIME", help="With --user: for how long.")
+@click.option("--workspace", default="", metavar="NAME", help="Submit jobs in this workspace from now on.")
+@click.option("--quota", default="", metavar="NAME", help="Submit jobs to this quota from now on.")
 def login(
     url: str | None,
     name: str,
@@ -54,28 +58,38 @@ def login(
     kubeconfig: Path | None,
     kube_context: str | None,
     lasts: str,
+    workspace: str,
+    quota: str,
 ) -> None:
-    """Log in to the server at URL and remember it. Without an option, a token is asked for."""
+    """Log in to the server at URL and remember it. Without an option, a token is asked for.
+
+    The login also remembers where your jobs go, if you say it with --workspace and --quota.
+    """
     from quotatree.client import Client
 
     if sum((token_file is not None, user is not None, oidc, kubernetes)) > 1:
         fail("only one of --token-file, --user, --oidc and --kubernetes", EXIT_BAD_INPUT)
-    target = Remote(url).target().url
+    try:
+        target = contexts.server_url(url)
+    except contexts.BadContext as error:
+        fail(str(error), EXIT_BAD_INPUT)
     with errors_exit():
-        with Client(target) as nobody:
+        with Client(target) as stranger:
             if user is not None:
-                token = _by_password(nobody, user, lasts)
+                token = _by_password(stranger, user, lasts)
             elif oidc:
-                token = _by_device(nobody)
+                token = _by_device(stranger)
             elif kubernetes:
-                token = _by_cluster(nobody, kubeconfig, kube_context)
+                token = _by_cluster(stranger, kubeconfig, kube_context)
             else:
                 token = _given(token_file)
         with Client(target, token) as client:
             who = client.whoami()
     info = who["token"]
     made_here = info is not None and (user is not None or oidc or kubernetes)
-    context = Context(target, token, who["user"]["name"], info["id"] if made_here and info else "")
+    context = Context(
+        target, token, who["user"]["name"], info["id"] if made_here and info else "", workspace, quota
+    )
     contexts.save(contexts.load().with_context(name, context))
     echo_lines([f"logged in to {target} as {who['user']['name']}"])
 
@@ -108,7 +122,7 @@ def _by_device(client: Client) -> str:
             return client.logins.finish_device(begun["handle"])["token"]
         except Pending:
             if time.time() * 1000 >= begun["expires_ms"]:
-                fail("nobody confirmed the login in time", EXIT_NO_RIGHTS)
+                fail("the login was not confirmed in time; run the command again", EXIT_NO_RIGHTS)
             time.sleep(begun["interval_ms"] / 1000)
 
 
@@ -131,7 +145,9 @@ def logout(name: str | None) -> None:
 
 
 def forget(name: str) -> None:
-    """Forget the login of this name, and revoke its token if `login` made it. If there is none, the command ends."""
+    """Forget the login of this name, and revoke its token if `login` made it. If there is none, the
+    command ends.
+    """
     from quotatree.client import Client
     from quotatree.client.errors import ClientError
 
@@ -153,7 +169,7 @@ def forget(name: str) -> None:
 @output_option
 @remote_options
 def whoami(output: str, remote: Remote) -> None:
-    """Say who one is on the server, with which roles."""
+    """Show your user name and your roles on the server."""
     with remote.client() as client:
         who = client.whoami()
     if output == "json":

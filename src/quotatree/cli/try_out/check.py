@@ -16,7 +16,9 @@ from quotatree.scenario.load import load_scenario
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of one file: a verdict, or why its input is bad, or how the program crashed on it."""
+    """What became of one file: a verdict, or why its input is bad, or how the program crashed on
+    it.
+    """
 
     file: Path
     verdict: Verdict | None = None
@@ -48,7 +50,9 @@ def check(files: tuple[Path, ...], whole_trace: bool, output: str) -> None:
 
 
 def _checked(file: Path) -> Checked:
-    """Check one file. A crash, which is our bug and not bad input, is returned too, so that others are still checked."""
+    """Check one file. A crash, which is our bug and not bad input, is returned too, so that others
+    are still checked.
+    """
     try:
         return Checked(file, check_scenario(load_scenario(file)))
     except Exception as why:

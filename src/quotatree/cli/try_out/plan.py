@@ -18,11 +18,12 @@ from quotatree.scenario.render import plan_json, plan_rows
 def plan(file: Path, at_ms: int | None, output: str) -> None:
     """Play FILE and print every decision with its reason and cost.
 
-    FILE is a scenario; or, if it ends in .json, a snapshot of a server, from which the next round is planned.
+    FILE is a scenario; or, if it ends in .json, a snapshot of a server, from which the next round
+    is planned.
     """
     if file.suffix == ".json":
         if at_ms is not None:
-            fail("--at: a snapshot has one time, that of its making", EXIT_BAD_INPUT)
+            fail("--at: a snapshot shows one time, at which it was made", EXIT_BAD_INPUT)
         _plan_snapshot(file, output)
         return
     with bad_input_exits():

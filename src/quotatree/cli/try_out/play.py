@@ -28,9 +28,11 @@ KIND_STYLES: Final = {"start": "green", "promote": "green", "hold": "cyan", "evi
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def play(file: Path | None) -> None:
-    """Play FILE, or the 128-GPU example: what happens, who has to go and why, and the tree after each step.
+    """Play FILE, or the 128-GPU example: what happens, who has to go and why, and the tree after
+    each step.
 
-    Nothing really runs: a scenario has a clock of its own. `quotatree demo` shows the same with processes.
+    Nothing really runs: a scenario has a virtual clock. `quotatree demo` shows the same with
+    processes.
     """
     with bad_input_exits():
         scenario = load_scenario(file or EXAMPLE)

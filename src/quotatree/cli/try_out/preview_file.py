@@ -127,7 +127,9 @@ Risk = tuple[JobId, core.Exposure]
 
 
 def _newly_exposed(player: Player, events: Sequence[Event]) -> list[Risk]:
-    """Running work that could be taken after these events in a way in which it cannot be taken now (P2, X4)."""
+    """Running work that could be taken after these events in a way in which it cannot be taken now
+    (P2, X4).
+    """
     before = _risks(player)
     player.state.begin()
     try:

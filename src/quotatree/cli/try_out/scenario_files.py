@@ -1,4 +1,6 @@
-"""What every command that reads a scenario file has in common: its arguments, its errors, its output."""
+"""What every command that reads a scenario file has in common: its arguments, its errors, its
+output.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ __all__ = [
 
 @contextmanager
 def bad_input_exits() -> Iterator[None]:
-    """Print what the scenario package or the core refuses, and exit with 2: it is bad input, not our bug."""
+    """Print what the scenario package or the core refuses, and exit with 2: it is bad input, not
+    our bug.
+    """
     try:
         yield
     except QuotaTreeError as why:

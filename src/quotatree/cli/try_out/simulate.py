@@ -88,7 +88,9 @@ def _one(file: Path, baseline: str | None, workers: int) -> SimResult:
 
 
 def _in_processes(alone: Sequence[Alone], workers: int) -> list[dict[str, int]]:
-    """Waits in each private cluster, computed in processes of their own if there are many jobs: they are independent."""
+    """Waits in each private cluster, computed in several processes if there are many jobs: the
+    clusters are independent.
+    """
     if workers == 1 or len(alone) < 2 or sum(len(one.trace.jobs) for one in alone) < 5_000:
         return [waits_alone(one) for one in alone]
     with multiprocessing.Pool(min(workers, len(alone))) as pool:
@@ -96,7 +98,9 @@ def _in_processes(alone: Sequence[Alone], workers: int) -> list[dict[str, int]]:
 
 
 def _compared(files: Sequence[Path], workers: int) -> list[SimResult]:
-    """Results of all files, each simulated in a process of its own. Ctrl-C reaches all: each ends with what it has."""
+    """Results of all files, each simulated in a separate process. Ctrl-C reaches all: each ends
+    with what it has.
+    """
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         fail(f"compared files need different names, these are {', '.join(names)}", EXIT_BAD_INPUT)
@@ -160,7 +164,9 @@ def _print(result: SimResult) -> None:
 
 @contextmanager
 def _first_interrupt_calls(stop: Callable[[], None]) -> Iterator[None]:
-    """Let the first Ctrl-C call `stop`, which ends after the present instant; a second one interrupts as usual."""
+    """Let the first Ctrl-C call `stop`, which ends after the present instant; a second one
+    interrupts as usual.
+    """
 
     def interrupted(number: int, frame: object) -> None:
         del number, frame

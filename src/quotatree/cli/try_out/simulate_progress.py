@@ -1,4 +1,6 @@
-"""How far is it, how fast, and how long still? A bar on stderr where there is a terminal, nothing in a pipe."""
+"""How far is it, how fast, and how long still? A bar on stderr where there is a terminal, nothing
+in a pipe.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How does a simulation's result look in a terminal? Rows of text; a dash where nothing was measured."""
+"""How does a simulation's result look in a terminal? Rows of text; a dash where nothing was
+measured.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def overall_rows(result: SimResult) -> Rows:
 
 
 def compared_rows(results: Sequence[SimResult]) -> Rows:
-    """Header and rows: a line for each metric and a column for each run, so that names of metrics stay readable."""
+    """Header and rows: a line for each metric and a column for each run, so that names of metrics
+    stay readable.
+    """
     header = ("METRIC", *(result.name for result in results))
     rows = [("model", *(result.label for result in results))]
     rows += [(measure.name, *map(measure.told, results)) for measure in MEASURES]

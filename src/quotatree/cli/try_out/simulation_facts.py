@@ -1,4 +1,5 @@
-"""What does a reader have to know of a simulation beside its numbers? A few facts, told the same way for every file.
+"""What does a reader have to know of a simulation beside its numbers? A few facts, told the same
+way for every file.
 
 Runs that are compared differ in some of them; a report shows which.
 """
@@ -39,7 +40,9 @@ def _quotas(setup: Setup) -> str:
 
 
 def _policies(quotas: tuple[QuotaSpec, ...]) -> str:
-    """The policies of all quotas in one line, equal ones once with their number; "none" if there are none."""
+    """The policies of all quotas in one line, equal ones once with their number; "none" if there
+    are none.
+    """
     found: Counter[str] = Counter()
     for quota in quotas:
         for policy in quota.self_level.switched_on():

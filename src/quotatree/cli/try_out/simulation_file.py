@@ -1,8 +1,9 @@
-"""From a TOML file to a simulation: a Setup and its trace. The format is described in docs/reference/simulation.md.
+"""From a TOML file to a simulation: a Setup and its trace. The format is described in
+docs/reference/simulation.md.
 
-Nodes, pools, quotas, limits, settings and the operator's steps are written and read as in scenario files; what belongs
-to a trace (its source, the rules for its jobs, the checkpoint model) is read here. Nothing that is not understood is
-ignored.
+Nodes, pools, quotas, limits, settings and the operator's steps are written and read as in scenario
+files; what belongs to a trace (its source, the rules for its jobs, the checkpoint model) is read
+here. Nothing that is not understood is ignored.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ class Simulation:
 
 
 def load_simulation(path: Path, baseline: str | None = None) -> Simulation:
-    """Read a simulation file and its trace. `baseline` wins over the file's own. Paths in the file are relative to it."""
+    """Read a simulation file and its trace. `baseline` wins over the file's own. Paths in the file
+    are relative to it.
+    """
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as why:
@@ -243,7 +246,9 @@ def _policies(table: Table | None, spec: QuotaSpec) -> QuotaSpec:
 def _pending_timeline(
     top: Table, name: str, quotas: tuple[QuotaSpec, ...]
 ) -> Callable[[tuple[QuotaSpec, ...]], tuple[TimedEvents, ...]]:
-    """Read the operator's steps; return a function that completes updates of quotas once the quotas are known."""
+    """Read the operator's steps; return a function that completes updates of quotas once the quotas
+    are known.
+    """
     entries = read_timeline(top, name, Declarations(quotas={str(quota.id): quota for quota in quotas}))
     for entry in entries:
         word = entry.where.rpartition(", ")[2]

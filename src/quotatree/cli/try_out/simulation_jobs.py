@@ -1,4 +1,6 @@
-"""What does a simulation file say about the jobs: whose quota, which priority and module, how often they save?"""
+"""What does a simulation file say about the jobs: whose quota, which priority and module, how often
+they save?
+"""
 
 from __future__ import annotations
 
@@ -101,14 +103,18 @@ def _as_share(value: object) -> float:
 
 
 def _as_gpu_range(value: object) -> tuple[int, int]:
-    """Read 8, or [1, 8], the GPUs of a whole job, as a range in thousandths of a GPU, both ends included."""
+    """Read 8, or [1, 8], the GPUs of a whole job, as a range in thousandths of a GPU, both ends
+    included.
+    """
     if isinstance(value, list) and len(value) == 2:
         return as_gpu_milli(value[0]), as_gpu_milli(value[1])
     return as_gpu_milli(value), as_gpu_milli(value)
 
 
 def _as_weighted_priorities(value: object) -> tuple[tuple[int, float], ...]:
-    """Read 5, one priority for all, or { 1 = 60, 5 = 30, 9 = 10 }, priorities drawn by weight, as (priority, weight)."""
+    """Read 5, one priority for all, or { 1 = 60, 5 = 30, 9 = 10 }, priorities drawn by weight, as
+    (priority, weight).
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return ((_priority(str(value)), 1.0),)
     if not isinstance(value, dict) or not value:

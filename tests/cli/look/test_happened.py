@@ -1,4 +1,4 @@
-"""`preemptions` and `events` against a real server: what happened, to whom, at which cost."""
+"""`get preemptions` and `get events` against a real server: what happened, to whom, at which cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import pytest
 
 from quotatree.cli.look.get import print_items
-from quotatree.cli.look.ledger import _echo_event
+from quotatree.cli.look.happened import echo_event
 from quotatree.cli.look.nouns import WORDS
 from tests.cli.conftest import Cli
 
@@ -41,21 +41,28 @@ def test_the_ledger_names_victims_and_costs(cli: Cli):
     )
     taker = cli.lines(*words)[0].removeprefix("job/")
     cli.wait_phase(taker, "Running")
-    rows = list(csv.DictReader(io.StringIO(cli.run("preemptions", "--job", taker, "-o", "csv").stdout)))
+    rows = list(
+        csv.DictReader(io.StringIO(cli.run("get", "preemptions", "--job", taker, "-o", "csv").stdout))
+    )
     assert [row["preemptor"] for row in rows] == [taker]
     assert rows[0]["victim"] in victims
     assert rows[0]["victim_name"] == "training"
-    assert f"{rows[0]['victim']} (training)" in cli.run("preemptions", "--job", taker).stdout
+    assert f"{rows[0]['victim']} (training)" in cli.run("get", "preemptions", "--job", taker).stdout
     assert f"{rows[0]['victim']} (training)" in cli.run("get", "preemptions").stdout
-    assert taker not in cli.run("preemptions", user="ann").output
-    assert cli.json("preemptions", "--job", taker)["items"][0]["preemption"]["preemptor"] == taker
-    cli.run("preemptions", "--since", "soon", status=2)
+    assert taker not in cli.run("get", "preemptions", user="ann").output
+    assert cli.json("get", "preemptions", "--job", taker)["items"][0]["preemption"]["preemptor"] == taker
+    cli.run("get", "preemptions", "--since", "soon", status=2)
+    assert len(cli.lines("get", "preemptions", "--since", "1h", "--no-headers")) >= len(rows)
+    older = ("--job", taker, "-o", "csv")
+    assert cli.run("preemptions", *older).stdout == cli.run("get", "preemptions", *older).stdout
+    wide = cli.lines("get", "preemptions", "--job", taker, "-o", "wide")
+    assert wide[0].split()[-3:] == ["RULE", "HIGHEST", "SEQ"]
 
 
 def test_events_of_a_job_in_order(cli: Cli):
     job = cli.submit("--gpus", "1", "--seconds", "0")
     cli.wait_phase(job, "Succeeded")
-    kinds = [event["kind"] for event in cli.json("events", "--job", job, user="ann")["items"]]
+    kinds = [event["kind"] for event in cli.json("get", "events", "--job", job, user="ann")["items"]]
     assert kinds[0] == "job.submitted"
     assert kinds.index("job.submitted") < len(kinds) - 1
 
@@ -70,6 +77,6 @@ def test_an_event_is_printed_with_its_figures_in_a_list_and_while_one_watches(
     cells = ["vision", "-", "eas-1", "before=1", "after=3", "in_flight=20.0"]
     for output in ("table", "wide"):
         print_items(WORDS["event"], [event], output, headers=False)
-        _echo_event(event, output)
+        echo_event(event, output)
         listed, watched = capsys.readouterr().out.splitlines()
         assert listed.split()[-6:] == watched.split()[-6:] == cells
