@@ -60,8 +60,13 @@ def estimated(work: Work, seconds: float = SECONDS) -> dict[str, Any]:
     def longest_run_ms(spec: JobSpec) -> int | None:
         return work.longest_run_ms.get((spec.workspace, spec.quota, spec.module.value))
 
-    outcomes = tuple(Outcome(*one) for one in known.outcomes)
     asked = Question(
-        snapshot, JobId(work.job), work.now_ms, known.owners, durations, longest_run_ms, outcomes
+        snapshot=snapshot,
+        job=JobId(work.job),
+        now_ms=work.now_ms,
+        owners=known.owners,
+        durations=durations,
+        longest_run_ms=longest_run_ms,
+        outcomes=tuple(Outcome(*one) for one in known.outcomes),
     )
     return asdict(estimate(asked, seconds))

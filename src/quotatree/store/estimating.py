@@ -17,6 +17,8 @@ from quotatree.store.write import estimate_values
 
 MOST_FINISHED: Final = 5_000
 """So many of the newest jobs that are over are looked at."""
+MOST_ESTIMATES: Final = 2_000
+"""So many of the newest estimates are looked at for outcomes, those of other trees among them."""
 MOST_OUTCOMES: Final = 400
 """So many of the newest estimates whose job has started are looked at; those of short waits are among them."""
 
@@ -51,13 +53,13 @@ def material(connection: Connection, quotas: tuple[str, ...]) -> Material:
         select(jobs.id, jobs.owner, jobs.record).where(text(t.OPEN)).order_by(jobs.id)
     ).all()
     return Material(
-        _records(connection, t.POOLS),
-        _records(connection, t.NODES),
-        _records(connection, t.QUOTAS),
-        tuple(row.record for row in still),
-        {row.id: row.owner for row in still},
-        _finished(connection, quotas),
-        outcomes(connection, quotas),
+        pools=_records(connection, t.POOLS),
+        nodes=_records(connection, t.NODES),
+        quotas=_records(connection, t.QUOTAS),
+        jobs=tuple(row.record for row in still),
+        owners={row.id: row.owner for row in still},
+        finished=_finished(connection, quotas),
+        outcomes=outcomes(connection, quotas),
     )
 
 
@@ -69,7 +71,8 @@ def put(connection: Connection, row: r.EstimateRow) -> None:
 
 def outcomes(connection: Connection, quotas: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
     """Waits that were told and real ones, of jobs of these quotas that have started since, the newest start first."""
-    of, runs = t.ESTIMATES.c, t.RUNS.c
+    newest = select(t.ESTIMATES).order_by(t.ESTIMATES.c.asked_ms.desc()).limit(MOST_ESTIMATES).subquery()
+    of, runs = newest.c, t.RUNS.c
     started = func.min(runs.started_ms)
     query = (
         select(of.likely_ms - of.asked_ms, started - of.asked_ms)

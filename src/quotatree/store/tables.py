@@ -217,6 +217,7 @@ QUOTA_SAMPLES: Final = Table(
 ESTIMATES: Final = Table(
     "estimates", METADATA, _name("job", ForeignKey("jobs.id"), key=True), _number("asked_ms", key=True),
     _number("likely_ms"),
+    Index("estimates_by_time", "asked_ms"),
     sqlite_with_rowid=False,
 )  # fmt: skip
 

@@ -23,6 +23,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["job"], ["jobs.id"], name="fk_estimates_job"),
         sqlite_with_rowid=False,
     )
+    op.create_index("estimates_by_time", "estimates", ["asked_ms"])
 
 
 def downgrade() -> None:
