@@ -27,6 +27,7 @@ TABLES: dict[type, tuple[Any, Any]] = {
     r.EventRow: (t.EVENTS, read_rows.event_row),
     r.AuditRow: (t.AUDIT, read_rows.audit_row),
     r.DeliveryRow: (t.DELIVERIES, read_rows.delivery_row),
+    r.EstimateRow: (t.ESTIMATES, lambda row: r.EstimateRow(**row)),
 }
 
 

@@ -76,6 +76,7 @@ def test_the_history_that_the_tables_held_then_can_be_asked_for(store: Store) ->
     for row in rows.SAMPLE_ROWS:
         found = store.samples(row.quota, row.span, row.at_ms, row.at_ms + row.span)
         assert found[0] == (row.at_ms, row.sample)
+    assert store.material(("team-a", "team-b")).outcomes == ((800, 1_000),)
 
 
 def test_a_backup_says_what_it_is_as_it_always_did(store: Store, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from quotatree.codec import decode
 from quotatree.core import JobId, JobRecord, JobSpec, NodeRecord, PoolRecord, QuotaRecord, Settings, Snapshot
+from quotatree.sim.calibration import Outcome
 from quotatree.sim.durations import Durations, RunKind
 from quotatree.sim.estimate import SECONDS, Question, estimate
 from quotatree.store.estimating import Material
@@ -59,5 +60,13 @@ def estimated(work: Work, seconds: float = SECONDS) -> dict[str, Any]:
     def longest_run_ms(spec: JobSpec) -> int | None:
         return work.longest_run_ms.get((spec.workspace, spec.quota, spec.module.value))
 
-    asked = Question(snapshot, JobId(work.job), work.now_ms, known.owners, durations, longest_run_ms)
+    asked = Question(
+        snapshot=snapshot,
+        job=JobId(work.job),
+        now_ms=work.now_ms,
+        owners=known.owners,
+        durations=durations,
+        longest_run_ms=longest_run_ms,
+        outcomes=tuple(Outcome(*one) for one in known.outcomes),
+    )
     return asdict(estimate(asked, seconds))

@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 COMMAND: Final = (sys.executable, "-c", "from quotatree.api.estimate_worker import main; main()")
 LONGEST_SECONDS: Final = 25.0
 """When a process is given up, its start and reading what is known included."""
+WAITING: Final = (Phase.WAITING, Phase.HELD)
 
 
 def cannot_tell(why: str) -> EstimateOut:
@@ -32,54 +33,58 @@ def cannot_tell(why: str) -> EstimateOut:
 async def estimate(caller: Caller, job: str) -> EstimateOut | None:
     """The estimate for a job that the caller may see; None if it does not wait."""
 
-    def query(world: World, now_ms: int) -> _Tree | None:
+    def query(world: World, now_ms: int) -> Known | None:
         del now_ms
         found = world.state.jobs.get(JobId(job))
-        waits = found is not None and found.phase in (Phase.WAITING, Phase.HELD)
-        return _tree(world, found.quota) if found is not None and waits else None
+        waits = found is not None and found.phase in WAITING
+        return known_of(world, found.quota) if found is not None and waits else None
 
-    tree = await caller.ask(query)
-    if tree is None:
+    known = await caller.ask(query)
+    if known is None:
         return None
-    known = await caller.read(lambda store: store.material(tree.quotas))
-    if job not in known.owners:
+    material = await caller.read(lambda store: store.material(known.quotas))
+    if job not in material.owners:
         return cannot_tell("it is not stored yet, or over: ask again")
-    return await _estimate(caller, tree, known, job)
+    return await _estimate(caller, known, material, job)
 
 
 async def estimate_submission(caller: Caller, job: JobRecord) -> EstimateOut:
     """The estimate for a job that the caller would submit now."""
-    tree = await caller.ask(lambda world, _: _tree(world, world.quota(job.spec.quota)))
-    known = await caller.read(lambda store: store.material(tree.quotas))
-    known = known._replace(
-        jobs=(*known.jobs, json.dumps(encode(job))), owners={**known.owners, job.spec.id: caller.user}
+    known = await caller.ask(lambda world, _: known_of(world, world.quota(job.spec.quota)))
+    material = await caller.read(lambda store: store.material(known.quotas))
+    material = material._replace(
+        jobs=(*material.jobs, json.dumps(encode(job))), owners={**material.owners, job.spec.id: caller.user}
     )
-    return await _estimate(caller, tree, known, job.spec.id)
+    return await _estimate(caller, known, material, job.spec.id)
 
 
-class _Tree(NamedTuple):
+class Known(NamedTuple):
+    """What the loop knows for an estimate: the quotas of the tree, and the longest run by (workspace, quota, module)."""
+
     settings: Settings
     quotas: tuple[str, ...]
+    longest_run_ms: dict[tuple[str, str, str], int]
 
 
-def _tree(world: World, quota: Quota) -> _Tree:
-    return _Tree(world.state.settings, tuple(one.id for one in quota.root.subtree()))
-
-
-async def _estimate(caller: Caller, tree: _Tree, known: Material, job: str) -> EstimateOut:
-    if caller.services.estimators.available_tokens < 1:
-        return cannot_tell("other estimates are being made: ask again in a moment")
+def known_of(world: World, quota: Quota) -> Known:
     longest = {
-        (workspace, quota, module.value): limit_ms
-        for (workspace, quota), centre in caller.directory.centres.items()
+        (workspace, bound, module.value): limit_ms
+        for (workspace, bound), centre in world.directory.centres.items()
         for module in Module
         if (limit_ms := centre.longest_run(module)) is not None
     }
-    work = Work(known, job, caller.services.clock(), tree.settings, longest)
-    return await anyio.to_thread.run_sync(_played, work, limiter=caller.services.estimators)
+    return Known(world.state.settings, tuple(one.id for one in quota.root.subtree()), longest)
 
 
-def _played(work: Work, command: tuple[str, ...] = COMMAND, seconds: float = LONGEST_SECONDS) -> EstimateOut:
+async def _estimate(caller: Caller, known: Known, material: Material, job: str) -> EstimateOut:
+    if caller.services.estimators.available_tokens < 1:
+        return cannot_tell("other estimates are being made: ask again in a moment")
+    work = Work(material, job, caller.services.clock(), known.settings, known.longest_run_ms)
+    return await anyio.to_thread.run_sync(played, work, limiter=caller.services.estimators)
+
+
+def played(work: Work, command: tuple[str, ...] = COMMAND, seconds: float = LONGEST_SECONDS) -> EstimateOut:
+    """The estimate, made in a process of its own, which this thread waits for."""
     try:
         done = subprocess.run(
             command, input=pickle.dumps(work), capture_output=True, timeout=seconds, check=True

@@ -14,6 +14,7 @@ from typing import Any, Final
 import uvicorn
 
 from quotatree.api.app import create_app
+from quotatree.api.estimate_checks import EstimateChecks
 from quotatree.api.services import Services
 from quotatree.api.settings import ServerSettings, oidc_of
 from quotatree.api.simulations import Simulations
@@ -94,6 +95,7 @@ class Server:
             also=self._reserve.fill,
         )
         self._figures = FigureHistory(self.controller, store, settings.figures)
+        self._estimates = EstimateChecks(self.controller, store)
         self._label = label_of(settings, lambda: self.controller.health.mode is Mode.LEADING)
         self._started = False
         self._services = Services(
@@ -162,6 +164,7 @@ class Server:
         self._reserve.fill()
         self._housekeeping.start()
         self._figures.start()
+        self._estimates.start()
         if self._label is not None:
             self._label.start()
         if self._edge is not None:
@@ -262,6 +265,7 @@ class Server:
             if self._edge is not None:
                 self._edge.stop()
             self._figures.stop()
+            self._estimates.stop()
             self._housekeeping.stop()
             self._outbox.stop()
             self.controller.stop()

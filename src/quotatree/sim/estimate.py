@@ -1,18 +1,19 @@
 """When will a waiting job start, with a range, and what does that rest on?
 
 The planner is played forward three times: with durations that a quarter, half and three quarters of the jobs alike did not
-exceed. What cannot be told is said, with the reason. Nothing is submitted meanwhile, so an estimate is rather early than late
-where others keep submitting what goes first.
+exceed. The middle one is the likely start. The range comes from how earlier answers came true (`calibration`), or, while
+these are too few, from the three plays. What cannot be told is said, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
 from typing import Final
 
 from quotatree.core import Job, JobId, JobSpec, Module, Snapshot, restore
+from quotatree.sim.calibration import ENOUGH, LEFT_OUT, Calibration, Outcome, calibrated
 from quotatree.sim.durations import FEW, GROUPS, Durations, RunKind, left_ms
 from quotatree.sim.forward import Forward, Played
 
@@ -36,7 +37,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A job of a snapshot, and what is known: who owns each job, how long finished ones ran, the longest run of each spec."""
+    """A job of a snapshot, and what is known: who owns each job, how long finished ones ran, the longest run of each spec.
+
+    `outcomes`: how earlier answers came true, newest first.
+    """
 
     snapshot: Snapshot
     job: JobId
@@ -44,20 +48,28 @@ class Question:
     owners: Mapping[str, str]
     durations: Durations
     longest_run_ms: Callable[[JobSpec], int | None] = lambda spec: None
+    outcomes: Sequence[Outcome] = ()
 
 
 def estimate(asked: Question, seconds: float = SECONDS) -> Estimate:
-    """Play the state forward three times, the likely case first, within so many seconds of processor time in all."""
+    """Play the state forward, the likely case first, within so many seconds of processor time in all."""
     groups: dict[JobId, int | None] = {}
     deadline = process_time() + seconds
-    likely, early, late = (_play(asked, share, groups, deadline) for share in (LIKELY, EARLY, LATE))
-    rests_on = _rests_on(asked, groups)
+    learned = calibrated(asked.outcomes)
+    likely = _play(asked, LIKELY, groups, deadline)
     if likely.start_ms is None:
-        return Estimate(None, None, None, _why_not(asked, groups) or likely.why, rests_on)
+        return Estimate(None, None, None, _why_not(asked, groups) or likely.why, _rests_on(asked, groups))
+    if learned is not None:
+        shortest_ms, longest_ms = learned.range_ms(likely.start_ms - asked.now_ms)
+        earliest, latest = asked.now_ms + shortest_ms, asked.now_ms + longest_ms
+        rests_on = (*_rests_on(asked, groups), _range_rests_on(learned))
+        return Estimate(earliest, likely.start_ms, latest, "", rests_on)
+    early, late = (_play(asked, share, groups, deadline) for share in (EARLY, LATE))
+    rests_on = (*_rests_on(asked, groups), _range_rests_on(None))
     seen = [one.start_ms for one in (likely, early, late) if one.start_ms is not None]
-    earliest = min(seen) if early.start_ms is not None else None
-    latest = max(seen) if len(seen) == 3 else None
-    return Estimate(earliest, likely.start_ms, latest, "", rests_on)
+    first = min(seen) if early.start_ms is not None else None
+    last = max(seen) if len(seen) == 3 else None
+    return Estimate(first, likely.start_ms, last, "", rests_on)
 
 
 def _play(asked: Question, share: float, groups: dict[JobId, int | None], deadline: float) -> Played:
@@ -107,4 +119,10 @@ def _rests_on(asked: Question, groups: Mapping[JobId, int | None]) -> tuple[str,
     ]
     if unknown:
         told.append(f"{unknown} job(s) like which fewer than {FEW} have finished, taken to run on")
-    return (*told, "nobody submits anything meanwhile")
+    return (*told, "no other job is submitted meanwhile")
+
+
+def _range_rests_on(learned: Calibration | None) -> str:
+    if learned is None:
+        return f"the range: from shorter and longer runs, since fewer than {ENOUGH} answers have come true so far"
+    return f"the range: how far {1 - 2 * LEFT_OUT:.0%} of the last {learned.outcomes} answers were off"

@@ -303,10 +303,19 @@ class SampleRow:
     sample: Sample
 
 
+@dataclass(frozen=True, slots=True)
+class EstimateRow:
+    """When a job that waited at `asked_ms` was said to start."""
+
+    job: str
+    asked_ms: int
+    likely_ms: int
+
+
 Row = (
     PoolRow | NodeRow | QuotaRow | JobRow | RunRow | PlacementRow | UsageRow | DecisionRow | PreemptionRow
     | VictimRow | LossRow | EventRow | AuditRow | IdempotencyRow | WebhookRow | DeliveryRow
-    | EngineRow | SampleRow
+    | EngineRow | SampleRow | EstimateRow
 )  # fmt: skip
 
 

@@ -237,6 +237,12 @@ class Store:
         """What an estimate of a start is made from, with finished jobs of these quotas."""
         return self._read(lambda c: estimating.material(c, quotas))
 
+    def put_estimate(self, holder: str, epoch: int, row: r.EstimateRow) -> None:
+        """Keep when a job was said to start. Raises LeaseLost if (holder, epoch) does not lead."""
+        with self._writing() as connection:
+            lease.check(connection, holder, epoch)
+            estimating.put(connection, row)
+
     # -- the outbox of webhooks ------------------------------------------------------------------------------
 
     def due_deliveries(

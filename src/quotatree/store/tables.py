@@ -214,6 +214,13 @@ QUOTA_SAMPLES: Final = Table(
 )  # fmt: skip
 """Figures over time. Unlike the history above it goes with its quota, for whoever may see that is who may see these."""
 
+ESTIMATES: Final = Table(
+    "estimates", METADATA, _name("job", ForeignKey("jobs.id"), key=True), _number("asked_ms", key=True),
+    _number("likely_ms"),
+    Index("estimates_by_time", "asked_ms"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
 # -- the server's own ------------------------------------------------------------------------------------------------
 
 IDEMPOTENCY: Final = Table(

@@ -205,6 +205,10 @@ def sample_values(row: r.SampleRow, at_ms: int = 0) -> Values:
     return row.quota, int(row.span), row.at_ms, to_text(row.sample)
 
 
+def estimate_values(row: r.EstimateRow, at_ms: int = 0) -> Values:
+    return row.job, row.asked_ms, row.likely_ms
+
+
 _AS_SUBMITTED: Final = frozenset({"workspace", "quota", "owner", "name", "module", "submitted_ms"})
 
 _KINDS: Final[dict[type[Any], _Kind]] = {
@@ -226,6 +230,7 @@ _KINDS: Final[dict[type[Any], _Kind]] = {
     r.DeliveryRow: _Kind(t.DELIVERIES, delivery_values),
     r.EngineRow: _Kind(t.META, _engine),
     r.SampleRow: _Kind(t.QUOTA_SAMPLES, sample_values),
+    r.EstimateRow: _Kind(t.ESTIMATES, estimate_values),
 }
 """By type of row; tables of parents stand before those of their children."""
 

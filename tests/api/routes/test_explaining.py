@@ -282,7 +282,8 @@ def test_a_waiting_job_is_told_when_it_will_start_and_what_that_rests_on(api: Ap
     assert told["rests_on"] == [
         "how long 5 finished jobs ran",
         "1 job(s) taken to run as long as those of the same user, quota and size",
-        "nobody submits anything meanwhile",
+        "no other job is submitted meanwhile",
+        "the range: from shorter and longer runs, since fewer than 30 answers have come true so far",
     ]
     assert api.get(f"/jobs/{runs}/explanation?estimate=true").json()["estimate"] is None
     assert api.get(f"/jobs/{waits}/explanation?estimate=true", "eve").status_code == 404
