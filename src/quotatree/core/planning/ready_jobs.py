@@ -232,7 +232,7 @@ class ReadyInQueues:
             balances = quota.spec.strategy is Strategy.BALANCE
             if balances and known.stamp == queue.stamp and queue.stood != known.stood:
                 self._state.set_stood(quota, known.stood)  # they were found in an attempt that was taken back
-            if not queue.of_job:  # whoever comes changes its stamp
+            if not queue.of_job:  # a job that comes changes its stamp
                 self._state.remember_exhausted(queue, None)
                 continue
             timeless = not balances and not quota.preemption_delay_ms
