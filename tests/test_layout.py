@@ -110,7 +110,6 @@ PROMISES = {
     "api/test_unavailable.py": "a store that cannot be written to, seen through HTTP",
     "api/test_writing.py": "two writers never overwrite each other",
     "cli/test_fields.py": "every field of a noun, at every edge",
-    "cli/test_help.py": "every command has help",
     "cli/test_local.py": "real jobs by the command line",
     "cli/test_mistakes.py": "the usual mistakes are told",
     "cli/test_whole.py": "the real command against a real server",
