@@ -298,7 +298,7 @@ class GangSearch(SlotTrial):
         while improved and moves > 0:
             improved = False
             for unit in sorted(self.taken, key=lambda u: (-self.cost_of(u), u.name)):
-                if moves <= 0 or self.looks > EXACT:
+                if moves <= 0 or 2 * self.looks > EXACT:
                     return best
                 moves -= 1
                 found = self._try_replace(unit, best)
@@ -308,7 +308,7 @@ class GangSearch(SlotTrial):
             if improved:
                 continue
             for unit in sorted(self._large, key=lambda u: (self.cost_of(u), u.name)):
-                if moves <= 0 or self.looks > EXACT:
+                if moves <= 0 or 2 * self.looks > EXACT:
                     return best
                 if unit in self.taken or self.cost_of(unit) >= best.cost:
                     continue
