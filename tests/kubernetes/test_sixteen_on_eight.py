@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 
+from quotatree.client.errors import ApiError
 from tests.kubernetes.api import Api, Denied, Thing
 from tests.kubernetes.processes import until
 from tests.kubernetes.story import ENDED, Story
@@ -163,6 +164,20 @@ def test_a_gang_of_quotatree_itself_of_which_one_pod_is_deleted(attack: Attack):
     attack.play(stays, stuck=None, leaves_after="0s")
     told.runs(urgent)
     assert told.phase(gang) == "Waiting"
+
+
+def test_a_whole_pod_that_asks_for_more_than_its_job(attack: Attack):
+    """Q3: the server makes it, so that the policies let it pass."""
+    eight = {"name": "c", "image": "i", "resources": {"limits": {GPU: "8"}}}
+    main = {"name": "main", "image": "i"}
+    for pod in (
+        {"containers": [main, eight]},
+        {"containers": [main], "initContainers": [eight]},
+        {"containers": [main], "initContainers": [{**eight, "restartPolicy": "Always"}]},
+        {"containers": [main], "resourceClaims": [{"name": "x", "resourceClaimName": "x"}]},
+    ):
+        with pytest.raises(ApiError, match=r"program\.pod"):
+            attack.told.submit("two", "mine", 1, program={"pod": pod})
 
 
 @pytest.mark.parametrize("how", ["success", "failure", "deadline"])

@@ -22,6 +22,7 @@ from quotatree.engines.kubernetes.known import Known
 from quotatree.engines.kubernetes.making import Maker
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.kubernetes.pod_reading import FAILED, LOST, PENDING, SUCCEEDED, PodView, pod_view
+from quotatree.engines.kubernetes.pod_request import WrongRequest
 from quotatree.engines.kubernetes.program import parse
 from quotatree.engines.kubernetes.runs import Run
 
@@ -116,7 +117,10 @@ class PodWork:
                         VOLUME_CLAIMS, namespace, build.volume_claim(order, program, self._options)
                     )
             resource = self._known.inventory.gpu_resource(replica.node) or self._options.gpu_resources[0]
-            pod = build.pod(order, replica, program, self._options, resource, run.restart)
+            try:
+                pod = build.pod(order, replica, program, self._options, resource, run.restart)
+            except WrongRequest as wrong:  # of a job that an older version took
+                raise ClusterError(422, "Invalid", str(wrong)) from wrong
             with self._known.lock:
                 run.beside |= set(build.beside(order, program))
             try:
