@@ -412,6 +412,29 @@ def test_a_queued_job_gives_its_pods_a_grace(tenant: Tenant):
     refused(lambda: tenant.api.create(JOBS, hasty), "terminationGracePeriodSeconds")
 
 
+def test_pods_of_other_queued_objects_have_a_grace_too(cluster: Cluster, tenant: Tenant):
+    """A JobSet has no rule for it in its template, so that each pod with GPUs is looked at."""
+    namespace, name = "jobset-system", "jobset-controller-manager"
+    tenant.admin.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    tenant.admin.create(f"/api/v1/namespaces/{namespace}/serviceaccounts", {"metadata": {"name": name}})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
+    binding = {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]}
+    tenant.admin.create(f"{RBAC}/namespaces/{TEAM}/rolebindings", binding)
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u", "controller": True}
+    operator = Api(cluster.kubeconfig_of_account(namespace, name))
+
+    def makes(grace: int) -> None:
+        body = pod("x", 1, labels={OBJECT: "u", GROUP: "0"}, schedulingGates=[GATE])
+        body["metadata"]["ownerReferences"] = [owner]
+        body["spec"]["terminationGracePeriodSeconds"] = grace
+        operator.create(PODS, body, dryRun="All")
+
+    until(lambda: words_of(lambda: makes(1)) == "", "its rights are known")
+    refused(lambda: makes(0), "without a grace")
+    operator.close()
+
+
 # -- namespaces, and what must go on ---------------------------------------------------------------------------------
 
 

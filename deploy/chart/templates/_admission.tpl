@@ -14,8 +14,12 @@
 
 {{/* Whether the request comes from the server, or from an admin who is trusted to repair what it keeps. */}}
 {{- define "quotatree.cel.trusted" -}}
-request.userInfo.username in ['system:serviceaccount:{{ .Release.Namespace }}:{{ include "quotatree.account" . }}'
-{{- range .Values.admissionPolicy.trustedUsers }}, '{{ . }}'{{ end }}]
+request.userInfo.username == 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "quotatree.account" . }}'
+|| {{ include "quotatree.cel.admin" . }}
+{{- end }}
+
+{{- define "quotatree.cel.admin" -}}
+request.userInfo.username in {{ include "quotatree.cel.list" .Values.admissionPolicy.trustedUsers }}
 || request.userInfo.?groups.orValue([]).exists(g, g in {{ include "quotatree.cel.list" .Values.admissionPolicy.trustedGroups }})
 {{- end }}
 
