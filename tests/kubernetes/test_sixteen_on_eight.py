@@ -178,6 +178,32 @@ def test_a_whole_pod_that_asks_for_more_than_its_job(attack: Attack):
     ):
         with pytest.raises(ApiError, match=r"program\.pod"):
             attack.told.submit("two", "mine", 1, program={"pod": pod})
+    parts = {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/mig-1g.5gb": "8"}}}
+    with pytest.raises(ApiError, match="parts of GPUs"):
+        attack.told.submit("parts", "mine", 1, program={"pod": {"containers": [main, parts]}})
+
+
+def test_pods_that_a_finalizer_keeps_when_they_have_ended(attack: Attack):
+    """P9: what holds no GPU any more keeps no job of others waiting."""
+    told = attack.told
+    first = told.submit("first", "mine", 8)
+    told.runs(first)
+    told.cluster.api.create(ROLES.replace(TEAM, "quotatree-team"), EDIT)
+    (pod,) = told.pods(first)
+    kept: Thing = {"metadata": {"finalizers": ["tenant.example.org/stay"]}}
+
+    def is_kept() -> bool:
+        with suppress(Denied):  # its rights are not known yet
+            attack.tenant.merge(told.path(pod), kept)
+            return True
+        return False
+
+    until(is_kept, "it has a finalizer")
+    second = told.submit("second", "mine", 8)
+    told.server.client.jobs.cancel(first)
+    told.runs(second)
+    assert told.cluster.api.get(told.path(pod))["metadata"]["deletionTimestamp"]
+    told.cluster.api.merge(told.path(pod), {"metadata": {"finalizers": None}})
 
 
 @pytest.mark.parametrize("how", ["success", "failure", "deadline"])

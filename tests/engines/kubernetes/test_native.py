@@ -103,9 +103,12 @@ class Scene:
         self.tell(late)
 
     def pods_become(self, phase: str) -> None:
-        for (plural, _, _), pod in self.cluster.things.items():
+        """kube-scheduler has bound each pod that has its place, and the kubelet tells of it."""
+        placed = self.placed()
+        for (plural, _, name), pod in self.cluster.things.items():
             if plural == "pods":
                 pod["status"] = {"phase": phase}
+                pod["spec"] |= {"nodeName": placed[name]} if name in placed else {}
         self.tell()
 
     def pods_go(self) -> None:

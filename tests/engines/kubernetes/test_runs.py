@@ -22,6 +22,7 @@ from quotatree.engines.kubernetes.runs import Runs
 from tests.engines.kubernetes.made import order, pod
 
 JOB = JobId("dlc-abc")
+GOING = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
 
 
 class Cluster:
@@ -104,13 +105,40 @@ def test_a_failure_ends_the_run_once_nothing_of_it_is_left(cluster: Cluster):
     assert cluster.is_gone(1) == []
 
 
-def test_what_was_told_to_stop_has_left_only_when_it_is_gone(cluster: Cluster):
+def test_what_was_told_to_stop_has_left_when_its_containers_have_ended(cluster: Cluster):
+    """P9. A finalizer, which its tenant may write, keeps its pod in the API for ever: that holds no GPU."""
     cluster.is_now(0, "Running")
     cluster.stop()
     leaving = {"deletionTimestamp": "2026-11-17T10:00:01Z"}
     assert cluster.is_now(0, "Running", meta=leaving) == []
-    assert cluster.is_now(0, "Failed", meta=leaving, status=failure(143)) == []
-    assert cluster.is_gone(0) == [Left(JOB, 1, (0,))]
+    assert cluster.is_now(0, "Failed", meta=leaving, status=failure(143)) == [Left(JOB, 1, (0,))]
+    assert cluster.runs.observed() == ([], []), "a server that comes later does not wait for it either"
+    assert cluster.is_now(0, "Failed", meta={**leaving, "labels": pod()["metadata"]["labels"]}) == []
+    assert cluster.is_gone(0) == [], "it was told"
+
+
+def test_a_pod_that_leaves_before_it_had_a_node_never_gets_one(cluster: Cluster):
+    cluster.is_now(0, "Pending", spec={})
+    cluster.stop()
+    assert cluster.is_now(0, "Pending", spec={}, meta=GOING) == [Left(JOB, 1, (0,))]
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert run.living == []
+    assert cluster.is_gone(0) == []
+
+
+def test_a_replica_that_comes_back_waits_until_the_name_of_its_pod_is_free(cluster: Cluster):
+    """P12: a service is made smaller and larger again in one run."""
+    cluster.runs.start(order(Module.EAS), "ns")
+    cluster.is_now(0, "Running", run=3, module="EAS")
+    cluster.runs.stop(StopOrder(JOB, 3, 5_000, (0,)))
+    cluster.is_now(0, "Failed", run=3, module="EAS", meta=GOING)
+    cluster.runs.start(order(Module.EAS), "ns")
+    run = cluster.runs.find(JOB, 3)
+    assert run is not None
+    assert (list(run.wanted), run.stopping, list(run.pods)) == ([0], {}, [0])
+    assert cluster.is_gone(0) == []
+    assert (list(run.wanted), list(run.pods)) == ([0], [])
 
 
 def test_a_pod_deleted_by_somebody_else_is_lost_with_a_word(cluster: Cluster):
@@ -162,9 +190,6 @@ def test_a_forgotten_run_says_nothing_more(cluster: Cluster):
     cluster.is_now(0, "Succeeded")
     cluster.runs.forget(JOB, 1)
     assert cluster.is_gone(0) == []
-
-
-GOING = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
 
 
 @pytest.mark.parametrize("phase", ["Running", "Failed"])

@@ -67,7 +67,7 @@ class Run:
 
     @property
     def living(self) -> list[tuple[Key, PodView]]:
-        return [(key, view) for key, view in self.pods.values() if not view.over]
+        return [(key, view) for key, view in self.pods.values() if not view.over and not view.left]
 
 
 class Runs:
@@ -107,7 +107,7 @@ class Runs:
         run.namespace = namespace
         for replica in order.replicas:
             number = replica.replica
-            if number not in run.pods or run.pods[number][1].phase == LOST:
+            if number not in run.pods or run.pods[number][1].phase == LOST or run.pods[number][1].left:
                 run.stopping.pop(number, None)
                 run.created.discard(number)
             if number not in run.stopping:
@@ -166,6 +166,8 @@ class Runs:
             before = None
         if after is not None:
             told += self._seen(key, before, after)
+            if after.left and (before is None or not before.left):
+                told += self._left(after)
         return told
 
     def believes(self, key: Key, view: PodView) -> bool:
@@ -180,6 +182,11 @@ class Runs:
             del run.pods[view.replica]
         run.deleted.pop(view.uid, None)
         run.blocked_since.pop(view.uid, None)
+        return self._ends(run) if view.left else self._left(view)
+
+    def _left(self, view: PodView) -> list[Report]:
+        """What it means that a pod which was told to go holds nothing any more; once for each pod."""
+        run = self._get(view.job, view.run)
         if view.replica in run.stopping:
             return [*self._ends(run), Left(view.job, view.run, (view.replica,))]
         if run.ending is not None or run.ended or run.forgotten:
@@ -245,7 +252,9 @@ class Runs:
             if ended is not None and not run.living and not run.stopping:
                 exits.append(ended)
                 continue
-            there = sorted((n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST)
+            there = sorted(
+                (n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST and not view.left
+            )
             if there:
                 numbers, restarts = zip(*there, strict=True)
                 running.append(Running(run.job, run.number, numbers, restarts))
