@@ -15,6 +15,7 @@ from quotatree.engines.base import (
     Outcome,
     Running,
     StopOrder,
+    Unfit,
 )
 from quotatree.engines.kubernetes.kinds import Key
 from quotatree.engines.kubernetes.pod_reading import PodView, pod_view
@@ -221,3 +222,27 @@ def test_a_replica_that_left_before_this_server_began_is_lost_without_a_restart(
     assert isinstance(told, Lost)
     assert told.replicas == (1,)
     assert cluster.runs.lost_for_good(run) == []
+
+
+def test_a_run_that_cannot_begin_is_told_once_nothing_of_it_is_left(cluster: Cluster):
+    """P7: it is not planned again by itself, since victims may have left for it."""
+    cluster.runs.start(order(replicas=2), "ns")
+    cluster.is_now(0, "Running", run=3, core=2)
+    cluster.is_now(1, "Pending", run=3, core=2, spec={})
+    run = cluster.runs.find(JOB, 3)
+    assert run is not None
+    assert not run.begun, "half a core is not a beginning"
+    run.give_up("no node has its labels")
+    assert run.wanted == {}
+    assert cluster.is_gone(1) == []
+    assert cluster.is_now(0, "Failed", run=3, core=2, meta=GOING) == [Unfit(JOB, 3, "no node has its labels")]
+    assert cluster.runs.observed() == ([], [])
+    assert cluster.is_gone(0) == []
+
+
+def test_a_service_whose_core_runs_has_begun(cluster: Cluster):
+    cluster.is_now(0, "Running", module="EAS")
+    cluster.is_now(1, "Pending", module="EAS")
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert run.begun

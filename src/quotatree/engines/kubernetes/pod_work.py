@@ -173,7 +173,11 @@ class PodWork:
             run.deleted[view.uid] = counted
 
     def _give_up_blocked(self, run: Run) -> None:
-        """Take back pods that kube-scheduler or the kubelet will not start; their jobs are queued again, with a pause."""
+        """Take back pods that kube-scheduler or the kubelet will not start; their jobs are queued again, with a pause.
+
+        A run that never began since kube-scheduler has another mind is given up: victims may have left for it, and none is
+        to leave a second time (P7).
+        """
         now = time.monotonic()
         with self._known.lock:
             pods = [
@@ -191,8 +195,13 @@ class PodWork:
                 self._due.mark(run.job, limit - (now - since) + 0.1)
                 continue
             who = "kube-scheduler did not place it" if view.unplaced else "it could not be started"
+            why = f"{who} within {limit} s: {view.blocked}"
             with self._known.lock:
-                run.why[view.replica] = f"{who} within {limit} s: {view.blocked}"
+                run.why[view.replica] = why
+                if view.unplaced and not run.begun:
+                    run.give_up(why)
+                    self._due.mark(run.job)
+                    return
             self._delete(run, key, view, 0)
 
     def _restart_one(self, run: Run) -> None:

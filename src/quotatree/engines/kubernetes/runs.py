@@ -22,9 +22,18 @@ from quotatree.engines.base import (
     Running,
     StartOrder,
     StopOrder,
+    Unfit,
 )
 from quotatree.engines.kubernetes.kinds import Key, Object
-from quotatree.engines.kubernetes.pod_reading import FAILED, LOST, RUNNING, SUCCEEDED, PodView, milliseconds
+from quotatree.engines.kubernetes.pod_reading import (
+    FAILED,
+    LOST,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    PodView,
+    milliseconds,
+)
 
 RunKey = tuple[JobId, int]
 
@@ -46,8 +55,8 @@ class Run:
     why: dict[int, str] = field(default_factory=dict)
     """Why a replica was given up, to be told when it is gone."""
     pods: dict[int, tuple[Key, PodView]] = field(default_factory=dict)
-    ending: Exited | None = None
-    """How it ended, once that is certain; told when nothing of it is left."""
+    ending: Exited | Unfit | None = None
+    """How it ended, or that it does not begin, once that is certain; told when nothing of it is left."""
     ended: bool = False
     forgotten: bool = False
     restart: str = ""
@@ -68,6 +77,17 @@ class Run:
     @property
     def living(self) -> list[tuple[Key, PodView]]:
         return [(key, view) for key, view in self.pods.values() if not view.over and not view.left]
+
+    @property
+    def begun(self) -> bool:
+        """Whether as many replicas began as its core has."""
+        views = [view for _, view in self.pods.values()]
+        return bool(views) and sum(view.phase not in (PENDING, LOST) for view in views) >= views[0].core
+
+    def give_up(self, why: str) -> None:
+        """Note that it cannot begin: nothing more of it is made, and what there is goes."""
+        self.wanted.clear()
+        self.ending = Unfit(self.job, self.number, why)
 
 
 class Runs:
@@ -250,7 +270,7 @@ class Runs:
                 continue
             ended = run.ending or outcome(run)
             if ended is not None and not run.living and not run.stopping:
-                exits.append(ended)
+                exits += [ended] if isinstance(ended, Exited) else []
                 continue
             there = sorted(
                 (n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST and not view.left
