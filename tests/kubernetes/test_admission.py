@@ -243,6 +243,24 @@ def test_copied_labels_and_owners_give_no_gpus(tenant: Tenant):
     refused(lambda: tenant.api.create(JOBS, template_of_another), "templates by QuotaTree alone")
 
 
+@pytest.mark.parametrize("reach", [{"namespaceSelector": {}}, {"namespaces": ["another"]}])
+def test_no_pod_keeps_work_of_other_teams_off_its_node(tenant: Tenant, reach: Thing):
+    """kube-scheduler heeds the anti-affinity of pods that run for pods that come: their jobs would not begin (P7)."""
+    near = {"labelSelector": {}, "topologyKey": "kubernetes.io/hostname"}
+
+    def keeping_off(term: Thing) -> Thing:
+        return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+    far = keeping_off({**near, **reach})
+    refused(lambda: tenant.api.create(PODS, pod("x", affinity=far)), "off the node")
+    refused(lambda: tenant.server.create(PODS, pod("x", affinity=far)), "off the node")
+    wide = job("x")
+    wide["spec"]["template"]["spec"]["affinity"] = far
+    refused(lambda: tenant.api.create(JOBS, wide), "off the node")
+    tenant.api.create(PODS, pod("beside", affinity=keeping_off({**near, "namespaces": [TEAM]})), dryRun="All")
+    tenant.api.create(PODS, pod("apart", affinity=keeping_off(near)), dryRun="All")
+
+
 def test_a_pod_names_no_node_and_is_bound_by_kube_scheduler_alone(tenant: Tenant):
     refused(lambda: tenant.api.create(PODS, pod("x", nodeName="node-0")), "nodeName")
     tenant.admin.create(f"{RBAC}/namespaces/{TEAM}/roles", {"metadata": {"name": "binder"}, "rules": [{"apiGroups": [""], "resources": ["pods/binding", "bindings"], "verbs": ["create"]}]})  # fmt: skip

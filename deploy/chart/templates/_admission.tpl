@@ -55,6 +55,16 @@ request.userInfo.?groups.orValue([]).exists(g, g in ['system:nodes', 'system:ser
     {{- end }}
 {{- end }}
 
+{{/* Whether pods of the specification `.` keep pods of other namespaces off their nodes: kube-scheduler heeds that for those, too. */}}
+{{- define "quotatree.cel.keeps-off" -}}
+{{ . }}.?affinity.?podAntiAffinity.?requiredDuringSchedulingIgnoredDuringExecution.orValue([]).exists(t,
+t.?namespaceSelector.hasValue() || t.?namespaces.orValue([]).exists(n, n != request.namespace))
+{{- end }}
+
+{{- define "quotatree.keeps-off-message" -}}
+affinity.podAntiAffinity: with namespaces or namespaceSelector it keeps work of other teams off the node; leave them out, or prefer instead of require
+{{- end }}
+
 {{/* The binding of a policy: it holds in namespaces that a workspace has, by their label, and in those that the server made. */}}
 {{- define "quotatree.bindings" -}}
 {{- $policy := printf "%s-%s" (include "quotatree.name" .root) .name }}
