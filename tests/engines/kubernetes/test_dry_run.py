@@ -35,7 +35,7 @@ def said(dry_run: DryRun, name: str, program: dict[str, Any] | None = None) -> s
 
 
 def made(cluster: Asked) -> DryRun:
-    return DryRun(cluster, KubernetesOptions(), lambda _: None)  # type: ignore[arg-type]
+    return DryRun(cluster, KubernetesOptions(), lambda *_: None)  # type: ignore[arg-type]
 
 
 def test_alike_jobs_ask_once_and_another_program_asks_again():

@@ -31,9 +31,9 @@ SOME_NODE: Final = "some-node"
 
 class DryRun:
     def __init__(
-        self, cluster: Cluster, options: KubernetesOptions, namespace: Callable[[str], None]
+        self, cluster: Cluster, options: KubernetesOptions, namespace: Callable[[str, str], None]
     ) -> None:
-        """`namespace` makes a namespace unless it is there: what is in none cannot be checked."""
+        """`namespace` makes the namespace of a workspace unless it is there: what is in none cannot be checked."""
         self._cluster = cluster
         self._options = options
         self._namespace = namespace
@@ -72,7 +72,7 @@ class DryRun:
         return None
 
     def _ask(self, where: str, job: JobSpec, read: PodProgram, pod: Object) -> str | None:
-        self._namespace(where)
+        self._namespace(where, job.workspace)
         self._cluster.create(PODS, where, pod, dry_run=True, seconds=ANSWER_SECONDS)
         if job.module is Module.DSW and read.storage:
             claim = build.volume_claim(_order(job, {}, SOME_NODE, 0), read, self._options)

@@ -21,6 +21,7 @@ from quotatree.engines.kubernetes.program import PodProgram
 
 MANAGED: Final = "app.kubernetes.io/managed-by"
 OURS: Final = "quotatree"
+WORKSPACE: Final = f"{DOMAIN}/workspace"
 RENDEZVOUS_PORT: Final = 29_500
 LONGEST_NAME: Final = 50
 NAMED: Final = frozenset({Module.DSW, Module.EAS})
@@ -51,7 +52,7 @@ def labels_of(order: StartOrder) -> dict[str, str]:
         RUN: str(order.run),
         MODULE: order.module.value,
         CORE: str(order.owner.replicas),
-        f"{DOMAIN}/workspace": _label(order.workspace),
+        WORKSPACE: _label(order.workspace),
         f"{DOMAIN}/quota": _label(order.owner.quota),
     }
 
@@ -91,7 +92,7 @@ def volume_claim(order: StartOrder, program: PodProgram, options: KubernetesOpti
     }
     if options.storage_class:
         spec["storageClassName"] = options.storage_class
-    labels = {MANAGED: OURS, JOB: order.job, f"{DOMAIN}/workspace": _label(order.workspace)}
+    labels = {MANAGED: OURS, JOB: order.job, WORKSPACE: _label(order.workspace)}
     return {"metadata": {"name": job_name(order.job), "labels": labels}, "spec": spec}
 
 

@@ -103,7 +103,7 @@ class PodWork:
     def _create(self, run: Run, order: StartOrder, replica: ReplicaOrder, first: bool) -> None:
         program = parse(order.program, order.module)
         namespace = self._options.namespace(order.workspace)
-        self._maker.namespace(namespace)
+        self._maker.namespace(namespace, order.workspace)
         try:
             if first:
                 if build.needs_service(order):
