@@ -110,22 +110,26 @@ def test_what_was_told_to_stop_has_left_when_its_containers_have_ended(cluster: 
     """P9. A finalizer, which its tenant may write, keeps its pod in the API for ever: that holds no GPU."""
     cluster.is_now(0, "Running")
     cluster.stop()
-    leaving = {"deletionTimestamp": "2026-11-17T10:00:01Z"}
-    assert cluster.is_now(0, "Running", meta=leaving) == []
-    assert cluster.is_now(0, "Failed", meta=leaving, status=failure(143)) == [Left(JOB, 1, (0,))]
-    assert cluster.runs.observed() == ([], []), "a server that comes later does not wait for it either"
-    assert cluster.is_now(0, "Failed", meta={**leaving, "labels": pod()["metadata"]["labels"]}) == []
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert cluster.is_now(0, "Running", meta=GOING) == []
+    assert cluster.runs.left(run) == []
+    assert cluster.is_now(0, "Failed", meta=GOING, status=failure(143)) == []
+    assert cluster.runs.left(run) == [Left(JOB, 1, (0,))]
+    assert cluster.runs.left(run) == [], "once"
     assert cluster.is_gone(0) == [], "it was told"
+    cluster.is_now(0, "Running", uid="next")
+    assert cluster.is_gone(0) == [Left(JOB, 1, (0,))], "gone before it was looked at"
 
 
 def test_a_pod_that_leaves_before_it_had_a_node_never_gets_one(cluster: Cluster):
     cluster.is_now(0, "Pending", spec={})
     cluster.stop()
-    assert cluster.is_now(0, "Pending", spec={}, meta=GOING) == [Left(JOB, 1, (0,))]
+    cluster.is_now(0, "Pending", spec={}, meta=GOING)
     run = cluster.runs.find(JOB, 1)
     assert run is not None
     assert run.living == []
-    assert cluster.is_gone(0) == []
+    assert cluster.runs.left(run) == [Left(JOB, 1, (0,))]
 
 
 def test_a_replica_that_comes_back_waits_until_the_name_of_its_pod_is_free(cluster: Cluster):
@@ -134,9 +138,10 @@ def test_a_replica_that_comes_back_waits_until_the_name_of_its_pod_is_free(clust
     cluster.is_now(0, "Running", run=3, module="EAS")
     cluster.runs.stop(StopOrder(JOB, 3, 5_000, (0,)))
     cluster.is_now(0, "Failed", run=3, module="EAS", meta=GOING)
-    cluster.runs.start(order(Module.EAS), "ns")
     run = cluster.runs.find(JOB, 3)
     assert run is not None
+    assert cluster.runs.left(run) == [Left(JOB, 3, (0,))]
+    cluster.runs.start(order(Module.EAS), "ns")
     assert (list(run.wanted), run.stopping, list(run.pods)) == ([0], {}, [0])
     assert cluster.is_gone(0) == []
     assert (list(run.wanted), list(run.pods)) == ([0], [])

@@ -156,11 +156,14 @@ class PodWork:
             elif number in run.created and run.namespace:
                 name = build.pod_name(run.job, run.number, number)
                 self._cluster.delete(PODS, run.namespace, name, grace_seconds=_seconds(grace_ms))
+        with self._known.lock:
+            left = self._known.runs.left(run)
+            for number in never:
+                run.stopping.pop(number, None)
         if never:
-            with self._known.lock:
-                for number in never:
-                    run.stopping.pop(number, None)
-            self._tell(Left(run.job, run.number, never))
+            left.append(Left(run.job, run.number, never))
+        for report in left:
+            self._tell(report)
 
     def _delete(self, run: Run, key: Key, view: PodView, grace_ms: int | None) -> None:
         """Delete a pod with a grace, None being the job's own that the pod carries; once, unless it is to go sooner."""

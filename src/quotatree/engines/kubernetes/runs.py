@@ -67,6 +67,8 @@ class Run:
     """How the replicas of a service stand that an earlier server ordered."""
     left_before: set[str] = field(default_factory=set)
     """Pods, by uid, that were leaving when this process first saw them: perhaps for a restart that it is told of later."""
+    told_left: set[str] = field(default_factory=set)
+    """Pods, by uid, of which it was told that they left, and which are still in the API."""
     vanished: dict[int, str] = field(default_factory=dict)
     """Replicas of which such a pod is gone while no restart was told, and what is to be said of them if none is."""
     vanished_since: dict[int, float] = field(default_factory=dict)
@@ -167,6 +169,13 @@ class Runs:
             run.vanished.pop(number, None)
         return run
 
+    def left(self, run: Run) -> list[Report]:
+        """What is to be told of replicas that were told to stop, and whose pods hold nothing although they are not gone."""
+        found = [(n, run.pods[n][1].uid) for n in run.stopping if n in run.pods and run.pods[n][1].left]
+        new = [(number, uid) for number, uid in found if uid not in run.told_left]
+        run.told_left.update(uid for _, uid in new)
+        return [Left(run.job, run.number, (number,)) for number, _ in new]
+
     def forget(self, job: JobId, number: int) -> Run:
         run = self._get(job, number)
         run.forgotten = True
@@ -186,8 +195,6 @@ class Runs:
             before = None
         if after is not None:
             told += self._seen(key, before, after)
-            if after.left and (before is None or not before.left):
-                told += self._left(after)
         return told
 
     def believes(self, key: Key, view: PodView) -> bool:
@@ -202,11 +209,9 @@ class Runs:
             del run.pods[view.replica]
         run.deleted.pop(view.uid, None)
         run.blocked_since.pop(view.uid, None)
-        return self._ends(run) if view.left else self._left(view)
-
-    def _left(self, view: PodView) -> list[Report]:
-        """What it means that a pod which was told to go holds nothing any more; once for each pod."""
-        run = self._get(view.job, view.run)
+        if view.uid in run.told_left:
+            run.told_left.discard(view.uid)
+            return self._ends(run)
         if view.replica in run.stopping:
             return [*self._ends(run), Left(view.job, view.run, (view.replica,))]
         if run.ending is not None or run.ended or run.forgotten:
@@ -272,9 +277,7 @@ class Runs:
             if ended is not None and not run.living and not run.stopping:
                 exits += [ended] if isinstance(ended, Exited) else []
                 continue
-            there = sorted(
-                (n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST and not view.left
-            )
+            there = sorted((n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST)
             if there:
                 numbers, restarts = zip(*there, strict=True)
                 running.append(Running(run.job, run.number, numbers, restarts))
