@@ -243,6 +243,24 @@ def test_copied_labels_and_owners_give_no_gpus(tenant: Tenant):
     refused(lambda: tenant.api.create(JOBS, template_of_another), "templates by QuotaTree alone")
 
 
+@pytest.mark.parametrize("reach", [{"namespaceSelector": {}}, {"namespaces": ["another"]}])
+def test_no_pod_keeps_work_of_other_teams_off_its_node(tenant: Tenant, reach: Thing):
+    """kube-scheduler heeds the anti-affinity of pods that run for pods that come: their jobs would not begin (P7)."""
+    near = {"labelSelector": {}, "topologyKey": "kubernetes.io/hostname"}
+
+    def keeping_off(term: Thing) -> Thing:
+        return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+    far = keeping_off({**near, **reach})
+    refused(lambda: tenant.api.create(PODS, pod("x", affinity=far)), "off the node")
+    refused(lambda: tenant.server.create(PODS, pod("x", affinity=far)), "off the node")
+    wide = job("x")
+    wide["spec"]["template"]["spec"]["affinity"] = far
+    refused(lambda: tenant.api.create(JOBS, wide), "off the node")
+    tenant.api.create(PODS, pod("beside", affinity=keeping_off({**near, "namespaces": [TEAM]})), dryRun="All")
+    tenant.api.create(PODS, pod("apart", affinity=keeping_off(near)), dryRun="All")
+
+
 def test_a_pod_names_no_node_and_is_bound_by_kube_scheduler_alone(tenant: Tenant):
     refused(lambda: tenant.api.create(PODS, pod("x", nodeName="node-0")), "nodeName")
     tenant.admin.create(f"{RBAC}/namespaces/{TEAM}/roles", {"metadata": {"name": "binder"}, "rules": [{"apiGroups": [""], "resources": ["pods/binding", "bindings"], "verbs": ["create"]}]})  # fmt: skip
@@ -410,6 +428,29 @@ def test_a_queued_job_gives_its_pods_a_grace(tenant: Tenant):
     hasty = job("x")
     hasty["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 0
     refused(lambda: tenant.api.create(JOBS, hasty), "terminationGracePeriodSeconds")
+
+
+def test_pods_of_other_queued_objects_have_a_grace_too(cluster: Cluster, tenant: Tenant):
+    """A JobSet has no rule for it in its template, so that each pod with GPUs is looked at."""
+    namespace, name = "jobset-system", "jobset-controller-manager"
+    tenant.admin.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    tenant.admin.create(f"/api/v1/namespaces/{namespace}/serviceaccounts", {"metadata": {"name": name}})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
+    binding = {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]}
+    tenant.admin.create(f"{RBAC}/namespaces/{TEAM}/rolebindings", binding)
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u", "controller": True}
+    operator = Api(cluster.kubeconfig_of_account(namespace, name))
+
+    def makes(grace: int) -> None:
+        body = pod("x", 1, labels={OBJECT: "u", GROUP: "0"}, schedulingGates=[GATE])
+        body["metadata"]["ownerReferences"] = [owner]
+        body["spec"]["terminationGracePeriodSeconds"] = grace
+        operator.create(PODS, body, dryRun="All")
+
+    until(lambda: words_of(lambda: makes(1)) == "", "its rights are known")
+    refused(lambda: makes(0), "without a grace")
+    operator.close()
 
 
 # -- namespaces, and what must go on ---------------------------------------------------------------------------------

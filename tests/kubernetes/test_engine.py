@@ -64,15 +64,22 @@ def test_a_notebook_keeps_its_volume_through_a_stop_and_has_a_token_of_its_own(t
     assert told.cluster.api.get(claim)["metadata"]["uid"] == uid
 
 
-def test_a_pod_that_kube_scheduler_does_not_place_is_lost_with_its_words_and_no_preemption(told: Story):
-    """Queued again with a pause, and shown (5): the two schedulers do not fight."""
-    picky = told.submit("picky", "root", 1, program={"image": IMAGE, "node_labels": {"disk": "none-has-it"}})
-    until(lambda: "job.lost" in events(told, picky), "it was given up")
-    (lost,) = [one for one in told.server.client.events.list(job=picky) if one["kind"] == "job.lost"][:1]
-    assert "kube-scheduler did not place it" in lost["body"]["detail"]
-    ledger = list(told.server.client.preemptions.list())
-    assert [entry for entry in ledger if entry["preemptor"] is not None] == [], "nobody took it"
-    assert told.broken_promises([picky]) == []
+def test_a_job_that_kube_scheduler_does_not_place_takes_work_once_and_is_on_hold(told: Story):
+    """P7: its pod asks for a node that there is not, so a second eviction would be as fruitless as the first."""
+    client = told.server.client
+    client.quotas.set_policies("root", {"self_level": {"high": "6-9", "low": "1-5"}})
+    low = told.submit("low", "root", 8, replicas=2)
+    told.runs(low)
+    program = {"image": IMAGE, "node_labels": {"disk": "none-has-it"}}
+    picky = told.submit("picky", "root", 8, replicas=2, priority=9, program=program)
+    told.becomes(picky, "OnHold")
+    (told_of,) = [one for one in client.events.list(job=picky) if one["kind"] == "job.did_not_begin"]
+    assert "kube-scheduler did not place it" in told_of["body"]["detail"]
+    told.runs(low)
+    assert len([entry for entry in client.preemptions.list() if entry["preemptor"] is not None]) == 1
+    client.jobs.release(picky)
+    told.becomes(picky, "Running")
+    assert told.broken_promises([picky, low]) == []
 
 
 def test_what_others_run_is_taken_off_and_shown(told: Story):

@@ -14,8 +14,12 @@
 
 {{/* Whether the request comes from the server, or from an admin who is trusted to repair what it keeps. */}}
 {{- define "quotatree.cel.trusted" -}}
-request.userInfo.username in ['system:serviceaccount:{{ .Release.Namespace }}:{{ include "quotatree.account" . }}'
-{{- range .Values.admissionPolicy.trustedUsers }}, '{{ . }}'{{ end }}]
+request.userInfo.username == 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "quotatree.account" . }}'
+|| {{ include "quotatree.cel.admin" . }}
+{{- end }}
+
+{{- define "quotatree.cel.admin" -}}
+request.userInfo.username in {{ include "quotatree.cel.list" .Values.admissionPolicy.trustedUsers }}
 || request.userInfo.?groups.orValue([]).exists(g, g in {{ include "quotatree.cel.list" .Values.admissionPolicy.trustedGroups }})
 {{- end }}
 
@@ -49,6 +53,16 @@ request.userInfo.?groups.orValue([]).exists(g, g in ['system:nodes', 'system:ser
     {{- if not .root.Values.admissionPolicy.resourceClaims }}
     || size({{ .spec }}.?resourceClaims.orValue([])) > 0
     {{- end }}
+{{- end }}
+
+{{/* Whether pods of the specification `.` keep pods of other namespaces off their nodes: kube-scheduler heeds that for those, too. */}}
+{{- define "quotatree.cel.keeps-off" -}}
+{{ . }}.?affinity.?podAntiAffinity.?requiredDuringSchedulingIgnoredDuringExecution.orValue([]).exists(t,
+t.?namespaceSelector.hasValue() || t.?namespaces.orValue([]).exists(n, n != request.namespace))
+{{- end }}
+
+{{- define "quotatree.keeps-off-message" -}}
+affinity.podAntiAffinity: with namespaces or namespaceSelector it keeps work of other teams off the node; leave them out, or prefer instead of require
 {{- end }}
 
 {{/* The binding of a policy: it holds in namespaces that a workspace has, by their label, and in those that the server made. */}}

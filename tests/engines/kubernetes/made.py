@@ -30,7 +30,7 @@ def order(
 
 def pod(
     replica: int = 0, phase: str = "Running", *, run: int = 1, core: int = 1, module: str = "DLC", uid: str = "",
-    status: dict[str, Any] | None = None, meta: dict[str, Any] | None = None,
+    status: dict[str, Any] | None = None, meta: dict[str, Any] | None = None, spec: dict[str, Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """A pod of ours as the API shows it."""
     return {
@@ -48,6 +48,6 @@ def pod(
             },
             **(meta or {}),
         },
-        "spec": {"nodeName": "node-0"},
+        "spec": {"nodeName": "node-0"} if spec is None else spec,
         "status": {"phase": phase, **(status or {})},
     }

@@ -75,6 +75,19 @@ def test_affinity_and_gates_of_others_stay():
     assert required == [{**term, "matchFields": here} for term in terms]
 
 
+def test_a_pod_that_leaves_without_a_node_never_gets_one():
+    """P9: a finalizer, which its tenant may write, keeps it in the API; the places of others do not wait for it."""
+    leaves = pod("p", spec={"schedulingGates": []})
+    leaves["metadata"] |= {"deletionTimestamp": "2026-11-17T10:00:00Z", "finalizers": ["mine.org/stay"]}
+    seen = pod_view(leaves)
+    assert seen is not None
+    assert not seen.alive
+    leaves["spec"]["nodeName"] = "node-a"
+    seen = pod_view(leaves)
+    assert seen is not None
+    assert seen.alive
+
+
 def test_why_the_scheduler_finds_no_node_is_seen():
     conditions = [
         {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 nodes"}

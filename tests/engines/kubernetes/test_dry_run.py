@@ -35,7 +35,7 @@ def said(dry_run: DryRun, name: str, program: dict[str, Any] | None = None) -> s
 
 
 def made(cluster: Asked) -> DryRun:
-    return DryRun(cluster, KubernetesOptions(), lambda _: None)  # type: ignore[arg-type]
+    return DryRun(cluster, KubernetesOptions(), lambda *_: None)  # type: ignore[arg-type]
 
 
 def test_alike_jobs_ask_once_and_another_program_asks_again():
@@ -60,3 +60,32 @@ def test_a_server_that_does_not_answer_refuses_nothing_and_is_left_alone_for_a_w
     dry_run = made(cluster)
     assert [said(dry_run, "dlc-a"), said(dry_run, "dlc-b", {"image": "other"})] == [None, None]
     assert len(cluster.asked) == 1, "who submits next need not wait for it too"
+
+
+def test_what_is_not_counted_for_the_job_is_refused_also_while_the_server_is_away():
+    """Q3: the server makes the pod, and so no policy of the cluster looks at it."""
+    cluster = Asked(ClusterError(0, "", "was not reached"))
+    eight = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+    for pod in (
+        {"containers": [{}, eight]},
+        {"containers": [{}], "initContainers": [{**eight, "restartPolicy": "Always"}]},
+        {"containers": [{}], "initContainers": [eight]},
+        {"containers": [{"resources": {"requests": {"cpu": "4"}}}]},
+    ):
+        refusal = said(made(cluster), "dlc-a", {"pod": pod})
+        assert refusal is not None
+        assert "and the job for" in refusal
+    unread = said(
+        made(cluster), "dlc-a", {"pod": {"containers": [{}, {"resources": {"limits": {"cpu": "lots"}}}]}}
+    )
+    assert unread == "program.pod: cpu: 'lots' is no quantity"
+
+
+def test_containers_beside_the_first_are_counted_with_it():
+    cluster = Asked()
+    job = JobSpec(JobId("dlc-a"), "root", (ReplicaGroup(1, Shape(1000, 4000, 8192)),), 0)
+    beside = {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}
+    told = {"pod": {"containers": [{}, beside]}}
+    assert made(cluster).refuses(job, told, parse(told, job.module)) is None
+    first, _ = cluster.asked[0]["spec"]["containers"]
+    assert first["resources"]["requests"] == {"cpu": "3500m", "memory": "7168Mi", "nvidia.com/gpu": "1"}

@@ -103,9 +103,12 @@ class Scene:
         self.tell(late)
 
     def pods_become(self, phase: str) -> None:
-        for (plural, _, _), pod in self.cluster.things.items():
+        """kube-scheduler has bound each pod that has its place, and the kubelet tells of it."""
+        placed = self.placed()
+        for (plural, _, name), pod in self.cluster.things.items():
             if plural == "pods":
                 pod["status"] = {"phase": phase}
+                pod["spec"] |= {"nodeName": placed[name]} if name in placed else {}
         self.tell()
 
     def pods_go(self) -> None:
@@ -423,6 +426,27 @@ def test_orphans_count_until_they_have_left_and_are_told_to():
     scene.stop()
     assert {"DELETE pods/p1", "DELETE pods/p2"} <= set(scene.cluster.sent)
     assert [one for one in scene.reports if isinstance(one, Left | Lost)] == []
+    scene.pods_go()
+    assert scene.reports[-1] == Left(JOB, 1, (0, 1))
+
+
+def test_a_pod_whose_labels_and_owner_are_taken_off_keeps_its_place_and_leaves_with_its_job():
+    """P9: whose a pod is, is known by its uid."""
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.pods_become("Running")
+    bare = scene.cluster.things["pods", "team", "p1"]["metadata"]
+    del bare["labels"], bare["annotations"]
+    scene.tell()
+    scene.controller_makes("p3")
+    assert set(scene.placed()) == {"p1", "p2"}, "its place is not free"
+    scene.cluster.stuck = True
+    scene.stop()
+    assert "DELETE pods/p1" in scene.cluster.sent
+    del scene.cluster.things["pods", "team", "p2"], scene.cluster.things["pods", "team", "p3"]
+    scene.tell()
+    assert not any(isinstance(one, Left | Lost) for one in scene.reports)
     scene.pods_go()
     assert scene.reports[-1] == Left(JOB, 1, (0, 1))
 

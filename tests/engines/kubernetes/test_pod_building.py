@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -127,3 +128,12 @@ def test_a_whole_pod_keeps_what_it_says_but_for_what_the_core_decides():
 
 def test_two_workspaces_never_share_a_namespace_by_their_prefix():
     assert KubernetesOptions(namespace_prefix="gpu-").namespace("vision") == "gpu-vision"
+
+
+def test_two_workspaces_never_share_a_namespace():
+    """W2: names of workspaces have more characters, and are longer, than those of namespaces."""
+    alike = ["a-b", "a.b", "a_b", "A-B", "v" * 63, "v" * 62, "v" * 53, "v" * 54]
+    found = [OPTIONS.namespace(name) for name in alike]
+    assert len(set(found)) == len(alike)
+    assert found[0] == "quotatree-a-b"
+    assert all(len(name) <= 63 and re.fullmatch("[a-z0-9]([-a-z0-9]*[a-z0-9])?", name) for name in found)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from quotatree.engines.kubernetes.pod_request import WrongRequest, grace_seconds, shape_of
+from quotatree.core import Shape
+from quotatree.engines.kubernetes.pod_request import WrongRequest, asks_for_more, grace_seconds, shape_of
 
 GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 
@@ -59,3 +60,44 @@ def test_an_empty_template_asks_for_nothing_and_gets_half_a_minute():
     assert shape_of({}, GPUS, {})[:3] == (0, 0, 0)
     assert grace_seconds({}) == 30
     assert grace_seconds({"spec": {"terminationGracePeriodSeconds": 0}}) == 0
+
+
+def test_a_limit_of_the_whole_pod_is_its_request_where_no_container_says_another():
+    assert shape(containers=[container()], resources={"limits": {"cpu": 4}})[1] == 4000
+    assert shape(containers=[container({"cpu": 1})], resources={"limits": {"cpu": 4}})[1] == 1000
+
+
+EIGHT = {"nvidia.com/gpu": "8"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"containers": [container(limits=EIGHT), container(limits=EIGHT)]}, "16 GPUs, and the job for 8"),
+        (
+            {
+                "containers": [container(limits=EIGHT)],
+                "initContainers": [container(limits={"nvidia.com/gpu": "9"})],
+            },
+            "9 GPUs, and the job for 8",
+        ),
+        (
+            {
+                "containers": [container(limits=EIGHT)],
+                "initContainers": [container(limits={"amd.com/gpu": 1})],
+            },
+            "one kind of GPU",
+        ),
+        ({"containers": [container(limits=EIGHT)], "resourceClaims": [{"name": "x"}]}, "resourceClaims"),
+        ({"containers": [container({"cpu": 5}, EIGHT)]}, "5 CPU, and the job for 4"),
+        ({"containers": [container({"memory": "9Gi"}, EIGHT)]}, "9216 MiB of memory, and the job for 8192"),
+    ],
+)
+def test_a_pod_of_ours_that_asks_for_more_than_its_job_is_told(spec: dict[str, Any], said: str):
+    """Q3: what is counted is what runs."""
+    assert said in asks_for_more({"spec": spec}, Shape(8000, 4000, 8192), GPUS)
+
+
+def test_a_pod_of_ours_that_asks_for_what_its_job_does_is_let_pass():
+    spec = {"containers": [container({"cpu": 4, "memory": "8Gi"}, EIGHT)]}
+    assert asks_for_more({"spec": spec}, Shape(8000, 4000, 8192), GPUS) == ""

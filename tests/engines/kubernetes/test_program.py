@@ -23,6 +23,18 @@ from quotatree.engines.kubernetes.program import BadProgram, parse
         ({"pod": {}}, "program.pod.containers: missing"),
         ({"pod": {"containers": [{}]}, "image": "x"}, "the whole pod is given"),
         ({"image": "x", "volumes": ["a"]}, "must be a list of objects"),
+        ({"pod": {"containers": ["a"]}}, "program.pod.containers: must be a list of objects"),
+        ({"pod": {"containers": [{}], "initContainers": {}}}, "program.pod.initContainers: must be a list"),
+        (
+            {"pod": {"containers": [{"resources": "8"}]}},
+            "program.pod.containers[0].resources: must be an object",
+        ),
+        ({"pod": {"containers": [{"resources": {"limits": 8}}]}}, "resources.limits: must be an object"),
+        (
+            {"pod": {"containers": [{}], "affinity": {"nodeAffinity": []}}},
+            "affinity.nodeAffinity: must be an object",
+        ),
+        ({"pod": {"containers": [{"env": {}}]}}, "containers[0].env: must be a list"),
     ],
 )
 def test_a_wrong_field_is_named_with_what_is_allowed(program, said):

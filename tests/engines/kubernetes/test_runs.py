@@ -15,6 +15,7 @@ from quotatree.engines.base import (
     Outcome,
     Running,
     StopOrder,
+    Unfit,
 )
 from quotatree.engines.kubernetes.kinds import Key
 from quotatree.engines.kubernetes.pod_reading import PodView, pod_view
@@ -22,6 +23,7 @@ from quotatree.engines.kubernetes.runs import Runs
 from tests.engines.kubernetes.made import order, pod
 
 JOB = JobId("dlc-abc")
+GOING = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
 
 
 class Cluster:
@@ -104,13 +106,45 @@ def test_a_failure_ends_the_run_once_nothing_of_it_is_left(cluster: Cluster):
     assert cluster.is_gone(1) == []
 
 
-def test_what_was_told_to_stop_has_left_only_when_it_is_gone(cluster: Cluster):
+def test_what_was_told_to_stop_has_left_when_its_containers_have_ended(cluster: Cluster):
+    """P9. A finalizer, which its tenant may write, keeps its pod in the API for ever: that holds no GPU."""
     cluster.is_now(0, "Running")
     cluster.stop()
-    leaving = {"deletionTimestamp": "2026-11-17T10:00:01Z"}
-    assert cluster.is_now(0, "Running", meta=leaving) == []
-    assert cluster.is_now(0, "Failed", meta=leaving, status=failure(143)) == []
-    assert cluster.is_gone(0) == [Left(JOB, 1, (0,))]
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert cluster.is_now(0, "Running", meta=GOING) == []
+    assert cluster.runs.left(run) == []
+    assert cluster.is_now(0, "Failed", meta=GOING, status=failure(143)) == []
+    assert cluster.runs.left(run) == [Left(JOB, 1, (0,))]
+    assert cluster.runs.left(run) == [], "once"
+    assert cluster.is_gone(0) == [], "it was told"
+    cluster.is_now(0, "Running", uid="next")
+    assert cluster.is_gone(0) == [Left(JOB, 1, (0,))], "gone before it was looked at"
+
+
+def test_a_pod_that_leaves_before_it_had_a_node_never_gets_one(cluster: Cluster):
+    cluster.is_now(0, "Pending", spec={})
+    cluster.stop()
+    cluster.is_now(0, "Pending", spec={}, meta=GOING)
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert run.living == []
+    assert cluster.runs.left(run) == [Left(JOB, 1, (0,))]
+
+
+def test_a_replica_that_comes_back_waits_until_the_name_of_its_pod_is_free(cluster: Cluster):
+    """P12: a service is made smaller and larger again in one run."""
+    cluster.runs.start(order(Module.EAS), "ns")
+    cluster.is_now(0, "Running", run=3, module="EAS")
+    cluster.runs.stop(StopOrder(JOB, 3, 5_000, (0,)))
+    cluster.is_now(0, "Failed", run=3, module="EAS", meta=GOING)
+    run = cluster.runs.find(JOB, 3)
+    assert run is not None
+    assert cluster.runs.left(run) == [Left(JOB, 3, (0,))]
+    cluster.runs.start(order(Module.EAS), "ns")
+    assert (list(run.wanted), run.stopping, list(run.pods)) == ([0], {}, [0])
+    assert cluster.is_gone(0) == []
+    assert (list(run.wanted), list(run.pods)) == ([0], [])
 
 
 def test_a_pod_deleted_by_somebody_else_is_lost_with_a_word(cluster: Cluster):
@@ -164,9 +198,6 @@ def test_a_forgotten_run_says_nothing_more(cluster: Cluster):
     assert cluster.is_gone(0) == []
 
 
-GOING = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
-
-
 @pytest.mark.parametrize("phase", ["Running", "Failed"])
 @pytest.mark.parametrize("told_first", [True, False])
 def test_a_replica_that_left_before_this_server_began_is_lost_only_if_no_restart_explains_it(
@@ -196,3 +227,27 @@ def test_a_replica_that_left_before_this_server_began_is_lost_without_a_restart(
     assert isinstance(told, Lost)
     assert told.replicas == (1,)
     assert cluster.runs.lost_for_good(run) == []
+
+
+def test_a_run_that_cannot_begin_is_told_once_nothing_of_it_is_left(cluster: Cluster):
+    """P7: it is not planned again by itself, since victims may have left for it."""
+    cluster.runs.start(order(replicas=2), "ns")
+    cluster.is_now(0, "Running", run=3, core=2)
+    cluster.is_now(1, "Pending", run=3, core=2, spec={})
+    run = cluster.runs.find(JOB, 3)
+    assert run is not None
+    assert not run.begun, "half a core is not a beginning"
+    run.give_up("no node has its labels")
+    assert run.wanted == {}
+    assert cluster.is_gone(1) == []
+    assert cluster.is_now(0, "Failed", run=3, core=2, meta=GOING) == [Unfit(JOB, 3, "no node has its labels")]
+    assert cluster.runs.observed() == ([], [])
+    assert cluster.is_gone(0) == []
+
+
+def test_a_service_whose_core_runs_has_begun(cluster: Cluster):
+    cluster.is_now(0, "Running", module="EAS")
+    cluster.is_now(1, "Pending", module="EAS")
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert run.begun

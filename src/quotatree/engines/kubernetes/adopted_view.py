@@ -79,8 +79,8 @@ class PodView:
 
     @property
     def alive(self) -> bool:
-        """Whether it may still hold devices: told to go is not gone."""
-        return self.phase not in OVER
+        """Whether it may still hold devices: told to go is not gone, but without a node it never gets one then."""
+        return self.phase not in OVER and (bool(self.node) or not self.deleting)
 
     @property
     def use(self) -> Resources:

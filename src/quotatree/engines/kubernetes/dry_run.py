@@ -1,4 +1,7 @@
-"""Would the cluster take this program? A server-side dry run at submit, remembered for a while, so that alike jobs ask once."""
+"""Would the cluster take this program, and does it ask for what was counted?
+
+The cluster is asked by a server-side dry run at submit, remembered for a while, so that alike jobs ask once.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.errors import ClusterError
 from quotatree.engines.kubernetes.kinds import PODS, VOLUME_CLAIMS, Object
 from quotatree.engines.kubernetes.options import KubernetesOptions
+from quotatree.engines.kubernetes.pod_request import WrongRequest
 from quotatree.engines.kubernetes.program import PodProgram
 
 KEPT_SECONDS: Final = 60.0
@@ -27,9 +31,9 @@ SOME_NODE: Final = "some-node"
 
 class DryRun:
     def __init__(
-        self, cluster: Cluster, options: KubernetesOptions, namespace: Callable[[str], None]
+        self, cluster: Cluster, options: KubernetesOptions, namespace: Callable[[str, str], None]
     ) -> None:
-        """`namespace` makes a namespace unless it is there: what is in none cannot be checked."""
+        """`namespace` makes the namespace of a workspace unless it is there: what is in none cannot be checked."""
         self._cluster = cluster
         self._options = options
         self._namespace = namespace
@@ -38,11 +42,18 @@ class DryRun:
         self._away_until = 0.0
 
     def refuses(self, job: JobSpec, program: Program, read: PodProgram) -> str | None:
-        """Why the API server would not take the pods of this job, in its words, or None. If it does not answer, None."""
+        """Why the pods of this job cannot be made: they ask for more than the job, or the words of the API server; or None.
+
+        If the API server does not answer, it refuses nothing.
+        """
         where = self._options.namespace(job.workspace)
+        try:
+            pods = _pods(job, program, read, self._options)
+        except WrongRequest as wrong:
+            return f"program.pod: {wrong}"
         if time.monotonic() < self._away_until:
             return None
-        for pod in self._pods(job, program, read):
+        for pod in pods:
             digest = _digest(where, pod)
             with self._lock:
                 at, said = self._known.get(digest, (0.0, None))
@@ -61,7 +72,7 @@ class DryRun:
         return None
 
     def _ask(self, where: str, job: JobSpec, read: PodProgram, pod: Object) -> str | None:
-        self._namespace(where)
+        self._namespace(where, job.workspace)
         self._cluster.create(PODS, where, pod, dry_run=True, seconds=ANSWER_SECONDS)
         if job.module is Module.DSW and read.storage:
             claim = build.volume_claim(_order(job, {}, SOME_NODE, 0), read, self._options)
@@ -69,21 +80,17 @@ class DryRun:
             self._cluster.create(VOLUME_CLAIMS, where, claim, dry_run=True, seconds=ANSWER_SECONDS)
         return None
 
-    def _pods(self, job: JobSpec, program: Program, read: PodProgram) -> list[Object]:
-        """One pod for each group of replicas."""
-        found = []
-        for number in range(len(job.groups)):
-            order = _order(job, program, SOME_NODE, number)
-            found.append(
-                build.pod(order, order.replicas[0], read, self._options, self._options.gpu_resources[0])
-            )
-        return found
-
     def _keep(self, digest: str, said: str | None) -> None:
         with self._lock:
             if len(self._known) >= MOST_KEPT:
                 self._known.clear()
             self._known[digest] = (time.monotonic(), said)
+
+
+def _pods(job: JobSpec, program: Program, read: PodProgram, options: KubernetesOptions) -> list[Object]:
+    """One pod for each group of replicas."""
+    orders = [_order(job, program, SOME_NODE, number) for number in range(len(job.groups))]
+    return [build.pod(one, one.replicas[0], read, options, options.gpu_resources[0]) for one in orders]
 
 
 def _order(job: JobSpec, program: Program, node: str, group: int) -> StartOrder:

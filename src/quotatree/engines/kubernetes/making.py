@@ -28,9 +28,11 @@ class Maker:
         except Clash:
             return
 
-    def namespace(self, name: str) -> None:
+    def namespace(self, name: str, workspace: str) -> None:
+        """Make the namespace of a workspace, which says whose it is."""
         if name not in self._namespaces:
-            self.make(NAMESPACES, None, {"metadata": {"name": name, "labels": {build.MANAGED: build.OURS}}})
+            labels = {build.MANAGED: build.OURS, build.WORKSPACE: workspace}
+            self.make(NAMESPACES, None, {"metadata": {"name": name, "labels": labels}})
             self._namespaces.add(name)
 
     def namespace_gone(self, name: str) -> None:

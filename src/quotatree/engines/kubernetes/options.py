@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +13,7 @@ from quotatree.engines.kubernetes.adopted import Adoptable
 DOMAIN: Final = "quotatree.io"
 WARN: Final = "warn"
 SUSPEND: Final = "suspend"
+LONGEST_NAMESPACE: Final = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,11 @@ class KubernetesOptions:
     """What the API server puts before names of people, such as `oidc:`."""
 
     def namespace(self, workspace: str) -> str:
-        """The namespace of a workspace; names of namespaces have lower case letters, digits and dashes."""
-        kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in workspace.lower()).strip("-")
-        return f"{self.namespace_prefix}{kept}"[:63].rstrip("-")
+        """The namespace of a workspace: the prefix and its name. With a hash where no namespace can be called so, since two
+        workspaces never share one (W2).
+        """
+        name = f"{self.namespace_prefix}{workspace}"
+        if re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name):
+            return name
+        kept = re.sub(r"[^a-z0-9]+", "-", name.lower())[: LONGEST_NAMESPACE - 9].strip("-")
+        return f"{kept}-{hashlib.sha256(workspace.encode()).hexdigest()[:8]}"

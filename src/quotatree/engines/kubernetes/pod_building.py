@@ -11,15 +11,17 @@ import re
 from copy import deepcopy
 from typing import Any, Final
 
-from quotatree.core import Module
+from quotatree.core import Module, Shape
 from quotatree.engines.base import ReplicaOrder, StartOrder
 from quotatree.engines.kubernetes.kinds import Object
 from quotatree.engines.kubernetes.options import DOMAIN, KubernetesOptions
 from quotatree.engines.kubernetes.pod_reading import BESIDE, CORE, JOB, MODULE, REPLICA, RESTART, RUN
+from quotatree.engines.kubernetes.pod_request import WrongRequest, asks_for_more, shape_of
 from quotatree.engines.kubernetes.program import PodProgram
 
 MANAGED: Final = "app.kubernetes.io/managed-by"
 OURS: Final = "quotatree"
+WORKSPACE: Final = f"{DOMAIN}/workspace"
 RENDEZVOUS_PORT: Final = 29_500
 LONGEST_NAME: Final = 50
 NAMED: Final = frozenset({Module.DSW, Module.EAS})
@@ -50,7 +52,7 @@ def labels_of(order: StartOrder) -> dict[str, str]:
         RUN: str(order.run),
         MODULE: order.module.value,
         CORE: str(order.owner.replicas),
-        f"{DOMAIN}/workspace": _label(order.workspace),
+        WORKSPACE: _label(order.workspace),
         f"{DOMAIN}/quota": _label(order.owner.quota),
     }
 
@@ -90,7 +92,7 @@ def volume_claim(order: StartOrder, program: PodProgram, options: KubernetesOpti
     }
     if options.storage_class:
         spec["storageClassName"] = options.storage_class
-    labels = {MANAGED: OURS, JOB: order.job, f"{DOMAIN}/workspace": _label(order.workspace)}
+    labels = {MANAGED: OURS, JOB: order.job, WORKSPACE: _label(order.workspace)}
     return {"metadata": {"name": job_name(order.job), "labels": labels}, "spec": spec}
 
 
@@ -123,14 +125,19 @@ def pod(
     gpu_resource: str,
     restart: str = "",
 ) -> Object:
-    """The pod of a replica; `gpu_resource` is what GPUs are called on its node, `restart` the key of the last rolling restart."""
+    """The pod of a replica; `gpu_resource` is what GPUs are called on its node, `restart` the key of the last rolling restart.
+
+    Raises WrongRequest if it asks for more than its replica has, or for what cannot be counted (Q3).
+    """
     spec: dict[str, Any] = deepcopy(dict(program.pod)) if program.pod is not None else {"containers": [{}]}
     main = spec["containers"][0]
     if program.pod is None:
         main.update(_container(program))
     main.setdefault("name", "main")
-    main["resources"] = _resources(main.get("resources") or {}, replica, options, gpu_resource)
-    variables = {one["name"]: one for one in main.get("env") or ()}
+    main["resources"] = _resources(
+        main.get("resources") or {}, _left_by_others(spec, replica.shape), options, gpu_resource
+    )
+    variables = {one.get("name"): one for one in main.get("env") or ()}
     for name, value in {**program.env, **_variables(order, replica, program, options)}.items():
         variables[name] = {"name": name, "value": value}
     for name in _secret_names(order, program):
@@ -150,6 +157,8 @@ def pod(
     if needs_service(order):
         spec["hostname"] = f"r{replica.replica}"
         spec["subdomain"] = service_name(order)
+    if more := asks_for_more({"spec": spec}, replica.shape, options.gpu_resources):
+        raise WrongRequest(more)
     notes = {
         f"{DOMAIN}/owner": order.owner.user,
         f"{DOMAIN}/name": order.owner.name,
@@ -195,13 +204,23 @@ def _container(program: PodProgram) -> dict[str, Any]:
     return found
 
 
+def _left_by_others(spec: Object, shape: Shape) -> Shape:
+    """What the core counted for a replica, less the CPU and memory of containers that run beside the first."""
+    beside = spec["containers"][1:]
+    along = [one for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"]
+    others = shape_of({"spec": {"containers": [*beside, *along]}}, (), {})
+    return shape._replace(
+        cpu_milli=max(0, shape.cpu_milli - others.cpu_milli),
+        memory_mib=max(0, shape.memory_mib - others.memory_mib),
+    )
+
+
 def _resources(
-    given: Object, replica: ReplicaOrder, options: KubernetesOptions, gpu_resource: str
+    given: Object, shape: Shape, options: KubernetesOptions, gpu_resource: str
 ) -> dict[str, dict[str, str]]:
     """What the core counted, and nothing else: limits only for GPUs, where Kubernetes wants them equal to the requests."""
     requests = {k: v for k, v in (given.get("requests") or {}).items() if k not in options.gpu_resources}
     limits = {k: v for k, v in (given.get("limits") or {}).items() if k not in options.gpu_resources}
-    shape = replica.shape
     if shape.cpu_milli:
         requests["cpu"] = f"{shape.cpu_milli}m"
     if shape.memory_mib:

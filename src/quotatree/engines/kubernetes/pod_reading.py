@@ -73,6 +73,14 @@ class PodView(NamedTuple):
         return self.phase in (SUCCEEDED, FAILED, LOST)
 
     @property
+    def left(self) -> bool:
+        """Whether it was told to go and holds nothing any more, though it may stay in the API for a finalizer.
+
+        Its containers have ended, or it never had a node, and no pod that is told to go is given one.
+        """
+        return self.leaving and (self.over or not self.node)
+
+    @property
     def key(self) -> tuple[JobId, int]:
         return self.job, self.run
 

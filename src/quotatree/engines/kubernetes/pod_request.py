@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from quotatree.core import Shape
+from quotatree.core import WHOLE_GPU, Shape
 from quotatree.engines.kubernetes.kinds import Object
 from quotatree.engines.kubernetes.quantities import mib, milli
 
@@ -38,6 +38,28 @@ def shape_of(template: Object, gpu_names: Iterable[str], labels: Mapping[str, st
     )
 
 
+def asks_for_more(pod: Object, planned: Shape, gpu_names: Iterable[str]) -> str:
+    """In which way a pod that we make asks for more than was counted for its job; "" if it does not (Q3)."""
+    if (pod.get("spec") or {}).get("resourceClaims"):
+        return "resourceClaims: claims of devices are not counted; ask for GPUs in the job"
+    try:
+        asked = shape_of(pod, gpu_names, {})
+    except WrongRequest as wrong:
+        return str(wrong)
+    amounts = (
+        (asked.gpu_milli, planned.gpu_milli, WHOLE_GPU, "GPUs"),
+        (asked.cpu_milli, planned.cpu_milli, 1000, "CPU"),
+        (asked.memory_mib, planned.memory_mib, 1, "MiB of memory"),
+    )
+    for has, counted, one, what in amounts:
+        if has > counted:
+            return (
+                f"its containers ask for {has / one:g} {what}, and the job for {counted / one:g}: ask in the job "
+                "for what all of them need; the first container gets what the others leave"
+            )
+    return ""
+
+
 def grace_seconds(template: Object) -> int:
     """How long a pod of this template may take to end."""
     found = (template.get("spec") or {}).get("terminationGracePeriodSeconds")
@@ -58,8 +80,11 @@ def _requested(spec: Object, name: str, read: Callable[[object], int]) -> int:
             first = max(first, along)
         else:
             first = max(first, along + of(one))
-    whole = (spec.get("resources") or {}).get("requests") or {}
-    total = _read(whole[name], name, read) if name in whole else max(beside + along, first)
+    total = max(beside + along, first)
+    whole = spec.get("resources") or {}
+    said = (whole.get("requests") or {}).get(name, None if total else (whole.get("limits") or {}).get(name))
+    if said is not None:
+        total = _read(said, name, read)
     return total + _read((spec.get("overhead") or {}).get(name, "0"), name, read)
 
 

@@ -22,6 +22,7 @@ from quotatree.engines.kubernetes.known import Known
 from quotatree.engines.kubernetes.making import Maker
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.kubernetes.pod_reading import FAILED, LOST, PENDING, SUCCEEDED, PodView, pod_view
+from quotatree.engines.kubernetes.pod_request import WrongRequest
 from quotatree.engines.kubernetes.program import parse
 from quotatree.engines.kubernetes.runs import Run
 
@@ -102,7 +103,7 @@ class PodWork:
     def _create(self, run: Run, order: StartOrder, replica: ReplicaOrder, first: bool) -> None:
         program = parse(order.program, order.module)
         namespace = self._options.namespace(order.workspace)
-        self._maker.namespace(namespace)
+        self._maker.namespace(namespace, order.workspace)
         try:
             if first:
                 if build.needs_service(order):
@@ -116,7 +117,10 @@ class PodWork:
                         VOLUME_CLAIMS, namespace, build.volume_claim(order, program, self._options)
                     )
             resource = self._known.inventory.gpu_resource(replica.node) or self._options.gpu_resources[0]
-            pod = build.pod(order, replica, program, self._options, resource, run.restart)
+            try:
+                pod = build.pod(order, replica, program, self._options, resource, run.restart)
+            except WrongRequest as wrong:  # of a job that an older version took
+                raise ClusterError(422, "Invalid", str(wrong)) from wrong
             with self._known.lock:
                 run.beside |= set(build.beside(order, program))
             try:
@@ -152,11 +156,14 @@ class PodWork:
             elif number in run.created and run.namespace:
                 name = build.pod_name(run.job, run.number, number)
                 self._cluster.delete(PODS, run.namespace, name, grace_seconds=_seconds(grace_ms))
+        with self._known.lock:
+            left = self._known.runs.left(run)
+            for number in never:
+                run.stopping.pop(number, None)
         if never:
-            with self._known.lock:
-                for number in never:
-                    run.stopping.pop(number, None)
-            self._tell(Left(run.job, run.number, never))
+            left.append(Left(run.job, run.number, never))
+        for report in left:
+            self._tell(report)
 
     def _delete(self, run: Run, key: Key, view: PodView, grace_ms: int | None) -> None:
         """Delete a pod with a grace, None being the job's own that the pod carries; once, unless it is to go sooner."""
@@ -169,7 +176,11 @@ class PodWork:
             run.deleted[view.uid] = counted
 
     def _give_up_blocked(self, run: Run) -> None:
-        """Take back pods that kube-scheduler or the kubelet will not start; their jobs are queued again, with a pause."""
+        """Take back pods that kube-scheduler or the kubelet will not start; their jobs are queued again, with a pause.
+
+        A run that never began since kube-scheduler has another mind is given up: victims may have left for it, and none is
+        to leave a second time (P7).
+        """
         now = time.monotonic()
         with self._known.lock:
             pods = [
@@ -187,8 +198,13 @@ class PodWork:
                 self._due.mark(run.job, limit - (now - since) + 0.1)
                 continue
             who = "kube-scheduler did not place it" if view.unplaced else "it could not be started"
+            why = f"{who} within {limit} s: {view.blocked}"
             with self._known.lock:
-                run.why[view.replica] = f"{who} within {limit} s: {view.blocked}"
+                run.why[view.replica] = why
+                if view.unplaced and not run.begun:
+                    run.give_up(why)
+                    self._due.mark(run.job)
+                    return
             self._delete(run, key, view, 0)
 
     def _restart_one(self, run: Run) -> None:

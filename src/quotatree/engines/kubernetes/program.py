@@ -24,6 +24,13 @@ FIELDS: Final = (
     "service_account", "pull_secrets", "storage", "storage_path", "workdir", "pod",
 )  # fmt: skip
 _OF_THE_CONTAINER: Final = ("image", "command", "args", "workdir")
+_CONTAINERS: Final = ("containers", "initContainers")
+_REQUIRED: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+_TERMS: Final = f"{_REQUIRED}.nodeSelectorTerms"
+_OBJECTS_OF_POD: Final = (
+    "nodeSelector", "overhead", "resources", "resources.requests", "resources.limits", "affinity", "affinity.nodeAffinity",
+    _REQUIRED,
+)  # fmt: skip
 _ADDRESSED: Final = frozenset({Module.DSW, Module.EAS})
 
 
@@ -73,14 +80,39 @@ def parse(program: Program, module: Module) -> PodProgram:
             raise BadProgram(
                 f"program.{both[0]}: the whole pod is given; say it in program.pod.containers[0]"
             )
-        if not isinstance(found.pod.get("containers"), list) or not found.pod["containers"]:
-            raise BadProgram("program.pod.containers: missing; a pod has at least one container")
+        _check_pod(found.pod)
     elif not found.image:
         raise BadProgram("program.image: missing; the container image to run")
     shared = sorted(set(found.env) & set(found.secrets))
     if shared:
         raise BadProgram(f"program.secrets.{shared[0]}: also in program.env; name it once")
     return found
+
+
+def _check_pod(pod: Mapping[str, Any]) -> None:
+    """Check the form of what is read of a whole pod; the API server checks the rest."""
+    if not pod.get("containers"):
+        raise BadProgram("program.pod.containers: missing; a pod has at least one container")
+    for path in _OBJECTS_OF_POD:
+        _object(f"program.pod.{path}", _at(pod, path, {}))
+    _objects(f"program.pod.{_TERMS}", _at(pod, _TERMS, ()))
+    for name in ("tolerations", "volumes", *_CONTAINERS):
+        _objects(f"program.pod.{name}", _at(pod, name, ()))
+    for name in _CONTAINERS:
+        for number, one in enumerate(_at(pod, name, ())):
+            where = f"program.pod.{name}[{number}]"
+            for part in ("env", "volumeMounts"):
+                _objects(f"{where}.{part}", _at(one, part, ()))
+            for part in ("resources", "resources.requests", "resources.limits"):
+                _object(f"{where}.{part}", _at(one, part, {}))
+
+
+def _at(thing: Mapping[str, Any], path: str, empty: Any) -> Any:
+    """What stands there; `empty` if nothing does."""
+    found: Any = thing
+    for step in path.split("."):
+        found = (found or {}).get(step)
+    return empty if found is None else found
 
 
 def _text(where: str, value: Any) -> str:

@@ -22,9 +22,18 @@ from quotatree.engines.base import (
     Running,
     StartOrder,
     StopOrder,
+    Unfit,
 )
 from quotatree.engines.kubernetes.kinds import Key, Object
-from quotatree.engines.kubernetes.pod_reading import FAILED, LOST, RUNNING, SUCCEEDED, PodView, milliseconds
+from quotatree.engines.kubernetes.pod_reading import (
+    FAILED,
+    LOST,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    PodView,
+    milliseconds,
+)
 
 RunKey = tuple[JobId, int]
 
@@ -46,8 +55,8 @@ class Run:
     why: dict[int, str] = field(default_factory=dict)
     """Why a replica was given up, to be told when it is gone."""
     pods: dict[int, tuple[Key, PodView]] = field(default_factory=dict)
-    ending: Exited | None = None
-    """How it ended, once that is certain; told when nothing of it is left."""
+    ending: Exited | Unfit | None = None
+    """How it ended, or that it does not begin, once that is certain; told when nothing of it is left."""
     ended: bool = False
     forgotten: bool = False
     restart: str = ""
@@ -58,6 +67,8 @@ class Run:
     """How the replicas of a service stand that an earlier server ordered."""
     left_before: set[str] = field(default_factory=set)
     """Pods, by uid, that were leaving when this process first saw them: perhaps for a restart that it is told of later."""
+    told_left: set[str] = field(default_factory=set)
+    """Pods, by uid, of which it was told that they left, and which are still in the API."""
     vanished: dict[int, str] = field(default_factory=dict)
     """Replicas of which such a pod is gone while no restart was told, and what is to be said of them if none is."""
     vanished_since: dict[int, float] = field(default_factory=dict)
@@ -67,7 +78,18 @@ class Run:
 
     @property
     def living(self) -> list[tuple[Key, PodView]]:
-        return [(key, view) for key, view in self.pods.values() if not view.over]
+        return [(key, view) for key, view in self.pods.values() if not view.over and not view.left]
+
+    @property
+    def begun(self) -> bool:
+        """Whether as many replicas began as its core has."""
+        views = [view for _, view in self.pods.values()]
+        return bool(views) and sum(view.phase not in (PENDING, LOST) for view in views) >= views[0].core
+
+    def give_up(self, why: str) -> None:
+        """Note that it cannot begin: nothing more of it is made, and what there is goes."""
+        self.wanted.clear()
+        self.ending = Unfit(self.job, self.number, why)
 
 
 class Runs:
@@ -107,7 +129,7 @@ class Runs:
         run.namespace = namespace
         for replica in order.replicas:
             number = replica.replica
-            if number not in run.pods or run.pods[number][1].phase == LOST:
+            if number not in run.pods or run.pods[number][1].phase == LOST or run.pods[number][1].left:
                 run.stopping.pop(number, None)
                 run.created.discard(number)
             if number not in run.stopping:
@@ -147,6 +169,13 @@ class Runs:
             run.vanished.pop(number, None)
         return run
 
+    def left(self, run: Run) -> list[Report]:
+        """What is to be told of replicas that were told to stop, and whose pods hold nothing although they are not gone."""
+        found = [(n, run.pods[n][1].uid) for n in run.stopping if n in run.pods and run.pods[n][1].left]
+        new = [(number, uid) for number, uid in found if uid not in run.told_left]
+        run.told_left.update(uid for _, uid in new)
+        return [Left(run.job, run.number, (number,)) for number, _ in new]
+
     def forget(self, job: JobId, number: int) -> Run:
         run = self._get(job, number)
         run.forgotten = True
@@ -180,6 +209,9 @@ class Runs:
             del run.pods[view.replica]
         run.deleted.pop(view.uid, None)
         run.blocked_since.pop(view.uid, None)
+        if view.uid in run.told_left:
+            run.told_left.discard(view.uid)
+            return self._ends(run)
         if view.replica in run.stopping:
             return [*self._ends(run), Left(view.job, view.run, (view.replica,))]
         if run.ending is not None or run.ended or run.forgotten:
@@ -243,7 +275,7 @@ class Runs:
                 continue
             ended = run.ending or outcome(run)
             if ended is not None and not run.living and not run.stopping:
-                exits.append(ended)
+                exits += [ended] if isinstance(ended, Exited) else []
                 continue
             there = sorted((n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST)
             if there:
