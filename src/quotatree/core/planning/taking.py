@@ -10,7 +10,7 @@ from typing import NamedTuple
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import Victim, evict_each
-from quotatree.core.model.job import Job
+from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import idle_room
 from quotatree.core.model.resources import GPU, ZERO
@@ -19,10 +19,11 @@ from quotatree.core.planning.attempt_facts import victim_cost
 from quotatree.core.planning.attempt_reasons import why_taken
 from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.steps import lacking_inside, signature_of
-from quotatree.core.reasons import Reason, Step
+from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Clause, Signature
 from quotatree.core.search.trial import Left
 from quotatree.core.search.victims import Found, Request
+from quotatree.core.state import State
 
 
 def search_request(
@@ -82,17 +83,37 @@ def take(claimant: Claimant, signature: Signature, found: Found, now_ms: int) ->
     """Evict the units that were found, or turn them idle. Jobs that lose some of their replicas are not settled yet."""
     state, job = claimant.state, claimant.job
     taken = Taken([], [], [])
-    for turned_idle, units in groupby(found.units, found.demoted.__contains__):
+    leave, promoted = _exchanged(state, found, now_ms, job.id)
+    for turned_idle, units in groupby(leave, found.demoted.__contains__):
         if turned_idle:
             taken.decided.extend(effects.demote(state, unit, now_ms, job.id) for unit in units)
             continue
-        leave = _with_reasons(job, units, signature)
-        taken.stopped.extend(effects.stopped(unit) for unit, _ in leave if unit.cls.kind is UnitKind.CORE)
-        evicted = evict_each(state, leave, now_ms, job.id, counts=True)
-        for (unit, _), (eviction, freed) in zip(leave, evicted, strict=True):
+        victims = _with_reasons(job, units, signature)
+        taken.stopped.extend(effects.stopped(unit) for unit, _ in victims if unit.cls.kind is UnitKind.CORE)
+        evicted = evict_each(state, victims, now_ms, job.id, counts=True)
+        for (unit, _), (eviction, freed) in zip(victims, evicted, strict=True):
             taken.victims.append(victim_cost(unit, eviction, freed))
             taken.decided.append(eviction)
+    taken.decided.extend(promoted)
     return taken
+
+
+def _exchanged(
+    state: State, found: Found, now_ms: int, preemptor: JobId
+) -> tuple[list[Unit], list[say.Promote]]:
+    """Let borrowers become regular in place of the units that stand in for them, which run idle until they leave (I3).
+
+    Returns the units that leave, as they are now, and what becomes of the borrowers.
+    """
+    as_they_are: dict[Unit, Unit] = {}
+    promoted: list[say.Promote] = []
+    for as_idle, regular, borrower in found.exchanges:
+        effects.demote(state, regular, now_ms, preemptor)
+        assert regular.job.core is not None
+        as_they_are[as_idle] = regular.job.core
+        why = because(Code.StoodInFor, victim=regular.job.id, preemptor=preemptor)
+        promoted.append(effects.promote(state, borrower.job, [], now_ms, why))
+    return [as_they_are.get(unit, unit) for unit in found.units], promoted
 
 
 def _with_reasons(job: Job, units: Iterable[Unit], signature: Signature) -> list[Victim]:
