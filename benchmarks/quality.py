@@ -167,7 +167,8 @@ def _fair(knowing: list[Result], blind: list[Blind]) -> Table:
             "Costs of all cases of the tables above. Informed: of equal priorities those go first that lose least, and not the newest; "
             f"all else is the same. Sum: of all costs, with the interval in which it lies for 95 % of {RESAMPLES:,} drawings of as many cases "
             "from these. Most of the distance to the usual rule is knowing the age of checkpoints; what is left beside the informed rule is "
-            "the search over nodes. The peers' rules evict fewer jobs: ours takes several small ones where that loses less."
+            "the search over nodes. The usual rule evicts fewer jobs than ours, which takes several"
+            " small ones where that loses less; the informed one evicts more."
         ),
     )  # fmt: skip
     for gang in (False, True):
