@@ -1,8 +1,9 @@
 """What would most other schedulers evict? Their common rule, on the same problem as the exact oracle.
 
-Candidates in order of priority, the newest first; remove one after another until the preemptor fits; then, in the
-reverse order, put back each one that turns out not to be needed. No costs, no look at which node becomes free. It is the
-rule reduced to its essence, not a port of any one scheduler; the tables compare against it.
+Candidates in order of priority, the newest first (or, informed, those that lose least first); remove one after another until the preemptor fits; then, in the
+reverse order, put back each one that turns out not to be needed. No look at which node becomes free. It is the rule
+reduced to its essence, not a port of any one scheduler; the tables compare against it. Informed, it knows what we know:
+what is left of a difference then is owed to the search.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from collections.abc import Sequence
 from exact.problem import WHOLE_GPU, Group, Problem, Unit
 
 
-def evict(problem: Problem, room: Room | None = None) -> tuple[Unit, ...] | None:
+def evict(problem: Problem, room: Room | None = None, *, informed: bool = False) -> tuple[Unit, ...] | None:
     """The units that this rule evicts, in the order it found them; None if evicting all would not be enough.
 
-    A `Room` may be built beforehand, to time the search alone. It is left unchanged.
+    A `Room` may be built beforehand, to time the search alone. It is left unchanged. `informed`: of equal priorities those
+    go first that lose least, and not the newest.
     """
     room = room or Room(problem)
     removed: list[Unit] = []
-    candidates = iter(sorted(problem.units, key=lambda unit: (unit.priority, -unit.started_at, unit.id)))
+    first = _loses_least if informed else _newest
+    candidates = iter(sorted(problem.units, key=lambda unit: (unit.priority, first(unit), unit.id)))
     while not room.fits():
         unit = next(candidates, None)
         if unit is None:
@@ -37,6 +40,15 @@ def evict(problem: Problem, room: Room | None = None) -> tuple[Unit, ...] | None
     for unit in needed:
         room.put_back(unit)
     return tuple(reversed(needed))
+
+
+def _newest(unit: Unit) -> int:
+    return -unit.started_at
+
+
+def _loses_least(unit: Unit) -> int:
+    """Of one priority, costs are in the order of lost work."""
+    return unit.cost
 
 
 class Room:

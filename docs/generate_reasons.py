@@ -55,6 +55,7 @@ WHEN: Final = {
     "ReturnOfLoan": "`evict` from a sibling above its min, for a job that fits the min of its own quota. No policy is needed.",
     "TakenInTurn": "`evict` by the right of a job that would have been stopped and started again in one plan: it stays, and its preemptor, which has no such right, starts where the victim was.",
     "FairShare": "`evict` of an `idle: only` claim for a waiting borrower. Not counted as a preemption.",
+    "StoodInFor": "`promote`: a regular job of the same quota, priority, module and size that allows idle was evicted in its place, since it loses less.",
     "IdleTakenBack": "`evict` of an idle claim. Not counted as a preemption.",
     "LargestShare": "`evict` of an idle claim below a quota with `fair_idle`, where borrowers with a smaller share were spared. Not counted as a preemption.",
     "SurplusGivesWay": "`shrink`, for any waiting regular request of the tree that fits once it has left; no policy is needed and no priority is looked at. Not counted as a preemption.",

@@ -14,8 +14,6 @@ from statistics import mean
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from quotatree.client.types import QuotaIn
-
 from benchmarks.measure import Table, budgets, verdict
 from benchmarks.server.floor import floor_seconds
 from benchmarks.server.load import (
@@ -32,6 +30,7 @@ from benchmarks.server.load import (
 )
 from benchmarks.server.serving import Served, served
 from quotatree.client import Client
+from quotatree.client.types import QuotaIn
 
 LONGEST_SECONDS: Final = 600
 LOOK_EVERY_SECONDS: Final = 0.5

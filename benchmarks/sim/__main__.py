@@ -13,6 +13,7 @@ from benchmarks.sim.capacity import capacity
 from benchmarks.sim.fragmentation import fragmentation
 from benchmarks.sim.guaranteed import guaranteed
 from benchmarks.sim.inference import inference
+from benchmarks.sim.informed import informed
 from benchmarks.sim.lost_work import lost_work
 from benchmarks.sim.quotas import quotas
 from benchmarks.sim.replay import growth_of_replay, million, replay
@@ -21,6 +22,7 @@ from benchmarks.sim.traces import Absent
 SUITES: dict[str, Suite] = {
     "fragmentation": fragmentation,
     "quotas": quotas,
+    "informed": informed,
     "lost-work": lost_work,
     "guaranteed": guaranteed,
     "inference": inference,

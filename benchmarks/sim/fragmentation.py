@@ -32,6 +32,7 @@ from quotatree.core import (
     NodeSpec,
     QuotaId,
     QuotaSpec,
+    Refused,
     ReplicaGroup,
     Shape,
     State,
@@ -164,7 +165,10 @@ def fill(nodes: list[NodeSpec], pods: list[Shape]) -> Filled:
     began = process_time()
     for number, shape in enumerate(pods):
         job = JobId(f"pod-{number}")
-        apply(state, ev.JobSubmitted(JobSpec(job, "all", (ReplicaGroup(1, shape),), 0)), 0)
+        try:
+            apply(state, ev.JobSubmitted(JobSpec(job, "all", (ReplicaGroup(1, shape),), 0)), 0)
+        except Refused:  # it can never fit (S11): given up, as the protocol says of a pod that does not fit
+            continue
         plan(state, 0)
         if not state.jobs[job].running:
             apply(state, ev.JobCancelled(job), 0)

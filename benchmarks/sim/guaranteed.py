@@ -104,11 +104,12 @@ def shifted(recorded: Trace, seed: int, up_to_ms: int) -> Trace:
 
 def _victims(copies: Sequence[Trace]) -> Table:
     variants = [Variant("no preemption", None, preempts=False)]
-    for interval in (None, 30, 10):
-        variants.append(Variant("peers' victims (model)", interval, "peers", preempts=False))
-        variants.append(Variant("QuotaTree's victims", interval))
-    variants.append(Variant("peers' victims (model)", None, "peers", preempts=False, mixed=True))
-    variants.append(Variant("QuotaTree's victims", None, mixed=True))
+    for interval, mixed in ((None, False), (30, False), (10, False), (None, True)):
+        variants.append(Variant("peers' victims (model)", interval, "peers", preempts=False, mixed=mixed))
+        variants.append(
+            Variant("informed victims (model)", interval, "informed", preempts=False, mixed=mixed)
+        )
+        variants.append(Variant("QuotaTree's victims", interval, mixed=mixed))
     table = Table(
         f"Guaranteed and best-effort (Morphling workload-mt, 64 GPUs; minutes; means of {COPIES} replays)",
         ("guaranteed preempts best-effort", "checkpoints", *_FIGURES),

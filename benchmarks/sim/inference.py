@@ -117,6 +117,7 @@ VARIANTS: Final = (
     Variant("the same, and the teams lend each other", child_level=True, idle=Idle.ALLOW),
     Variant("three siblings that lend, self-level preemption", tree=Tree.SIBLINGS, idle=Idle.ALLOW),
     Variant("three siblings that borrow and reclaim, peers' victims (model)", "peers", Tree.SIBLINGS),
+    Variant("three siblings that borrow and reclaim, informed victims (model)", "informed", Tree.SIBLINGS),
 )
 
 

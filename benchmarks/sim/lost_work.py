@@ -16,7 +16,7 @@ from quotatree.sim.setup import PRODUCT
 from quotatree.sim.work import CheckpointModel, Checkpoints
 
 SCALE = 0.25
-RULES = (PRODUCT, "peers", "kube")
+RULES = (PRODUCT, "informed", "peers", "kube")
 MODELS = (
     ("every hour", philly.HOURLY),
     ("every 10 minutes", CheckpointModel(Checkpoints.INTERVAL, 600_000)),

@@ -23,7 +23,7 @@ from quotatree.sim.trace import TraceJob
 SCALES = (0.5, 0.35, 0.25)
 KNOWN_S = {0.35: (24_614, 7), 0.25: (116_815, 1_724)}
 """Mean waits in seconds (static, one pool) under strict FIFO with GPUs counted only, as others computed them."""
-BASELINES = ("static", "pool-fifo", "borrow", "peers", PRODUCT)
+BASELINES = ("static", "pool-fifo", "borrow", "peers", "informed", PRODUCT)
 TIGHT = 0.25
 COLUMNS = (
     "scheduler", "wait mean s", "p50", "p95", "p99", "completion mean s", "priority 7-9 start mean s", "p99",
@@ -114,7 +114,7 @@ def equal_table(scale: float, results: list[SimResult], alone: Alone) -> Table:
 
 def mixed_setups() -> list[tuple[str, Setup]]:
     """The setups for seeded priorities, each with what to add to its label."""
-    names = ("static", "borrow", "peers", "kube", PRODUCT)
+    names = ("static", "borrow", "peers", "informed", "kube", PRODUCT)
     rows = [("", philly.setup(TIGHT, name, Strategy.TRAVERSE, philly.MIXED)) for name in names]
     default = philly.setup(TIGHT, PRODUCT, Strategy.INTELLIGENT, philly.MIXED)
     return [*rows, (", strategy intelligent", default)]

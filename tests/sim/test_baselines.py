@@ -150,3 +150,14 @@ def test_every_baseline_is_labelled_as_a_model():
 def test_an_unknown_baseline_is_refused():
     with pytest.raises(SetupError, match="known are quotatree, static"):
         under("magic", job("x", 0, 1))
+
+
+def test_the_informed_rule_knows_what_is_lost_and_the_usual_one_does_not():
+    """a is 8 GPUs above its min. Its newest job lost 25 minutes, another one 5: it saves every 20."""
+    hourly, often = 3600, 20 * 60
+    jobs = (
+        job("a1", 0, hourly, checkpoint_interval_ms=often * S), job("a2", 1, hourly), job("b1", 25 * 60, 60, team="b"),
+    )  # fmt: skip
+    setup = two_teams(checkpoints=CheckpointModel(Checkpoints.TRACE))
+    assert [taken.job for taken in under("peers", *jobs, setup=setup).taken] == ["a2"]
+    assert [taken.job for taken in under("informed", *jobs, setup=setup).taken] == ["a1"]

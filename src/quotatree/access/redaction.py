@@ -29,7 +29,7 @@ from quotatree.core import decisions as say
 from quotatree.core.sentences import Named, NameKind, Sentence
 
 HIDDEN: Final = "[hidden]"
-JOB_FACTS: Final = frozenset({"preemptor", "head", "stays"})
+JOB_FACTS: Final = frozenset({"preemptor", "head", "stays", "victim"})
 QUOTA_FACTS: Final = frozenset({"quota", "beside"})
 PLAIN_FACTS: Final = frozenset(
     {

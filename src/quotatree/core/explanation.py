@@ -20,6 +20,7 @@ from quotatree.core.model.rights import Work, could_claim, rules_against, work_o
 from quotatree.core.planning.fair_shares import sharing_from
 from quotatree.core.planning.plan import plan_through
 from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.search.standing_in import could_stand_in
 from quotatree.core.sentences import Sentence, a_job, a_quota
 from quotatree.core.state import State
 from quotatree.core.supposed_policy import Help
@@ -144,6 +145,9 @@ def exposure(state: State, job_id: JobId, now_ms: int, known: Known | None = Non
         found.append(Exposure(job.quota.root.id, Code.SurplusGivesWay.name, who))
     if any(unit.cls.claim is Claim.IDLE for unit in job.extras.values()):
         who = "any regular job that lacks a place (idle replicas)"
+        found.append(Exposure(job.quota.root.id, Code.IdleTakenBack.name, who))
+    if could_stand_in(state, job.core, now_ms):
+        who = "any regular job that lacks a place (instead of a borrower of the same quota that loses more)"
         found.append(Exposure(job.quota.root.id, Code.IdleTakenBack.name, who))
     victim, found_before = work_of(job), {} if known is None else known
     if victim not in found_before:

@@ -42,6 +42,9 @@ class Code(Enum):
     TakenInTurn = (
         "taken for {preemptor}, so that {stays} keeps running, which may take it by {rule} of {quota}"
     )
+    StoodInFor = (
+        "becomes regular in place: {victim} of its quota loses less and goes to {preemptor} in its stead"
+    )
     IdleTakenBack = "an idle claim gives way to the regular job {preemptor}"
     LargestShare = "an idle claim gives way to the regular job {preemptor}: of what is borrowed below {quota} it has the largest share"
     FairShare = "taken for {preemptor}: below {quota} idle work is divided by share, and it has less"
@@ -135,6 +138,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.ChildLevel: ("P2",),
     Code.ReturnOfLoan: ("P15",),
     Code.TakenInTurn: ("P8", "P13"),
+    Code.StoodInFor: ("I3",),
     Code.IdleTakenBack: ("I3",),
     Code.LargestShare: ("I3", "I4"),
     Code.FairShare: ("I4",),

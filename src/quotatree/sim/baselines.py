@@ -16,6 +16,7 @@ from quotatree.sim.models import (
     ModelBrain,
     ModelRule,
     above_own,
+    informed_victims,
     node_local_victims,
     peers_victims,
     root_only,
@@ -172,6 +173,14 @@ BASELINES: Final = {
             _priorities_of_the_file,
             _regular_and_whole,
             _model(ModelRule(above_own, peers_victims)),
+        ),
+        Baseline(
+            "informed",
+            "borrowing, informed victims (model)",
+            "as peers, but among equal priorities those go first that lose least: the common rule with our knowledge of checkpoints",
+            _priorities_of_the_file,
+            _regular_and_whole,
+            _model(ModelRule(above_own, informed_victims)),
         ),
         Baseline(
             "kube",

@@ -43,8 +43,8 @@ from quotatree.core import decisions as say
 from quotatree.core.events import Event
 from quotatree.sim.brain import forget
 
-Victims = Callable[[State, Job, Wanted, Resources], list[Unit] | None]
-"""Returns the units that a rule evicts for a job, or None if evicting would not help. The state is only read."""
+Victims = Callable[[State, Job, Wanted, Resources, int], list[Unit] | None]
+"""Returns the units that a rule evicts for a job now (ms), or None if evicting would not help. The state is only read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class ModelBrain:
                 return [placed]
         if rule.victims is None:
             return []
-        victims = rule.victims(state, job, wanted, cls.request)
+        victims = rule.victims(state, job, wanted, cls.request, now_ms)
         if not victims:
             return []
         return self._take(job, wanted, victims, now_ms)
@@ -194,12 +194,32 @@ def _fits(bounds: tuple[Quota, ...], request: Resources, without: Overlay | None
 # -- who has to go -----------------------------------------------------------------------------------------------
 
 
-def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
-    """Choose victims by the common rule; nodes and checkpoints play no part in who is chosen.
+def peers_victims(
+    state: State, job: Job, wanted: Wanted, request: Resources, now_ms: int
+) -> list[Unit] | None:
+    """Choose victims by the common rule: the newest first; nodes and checkpoints play no part in who is chosen."""
+    del now_ms
+    return _removed_and_put_back(state, job, wanted, request, lambda unit: -unit.started_ms)
+
+
+def informed_victims(
+    state: State, job: Job, wanted: Wanted, request: Resources, now_ms: int
+) -> list[Unit] | None:
+    """Choose victims by the common rule, with our knowledge of checkpoints: those that lose least first.
+
+    It tells how much of a difference the knowledge makes, and how much the search for victims.
+    """
+    return _removed_and_put_back(state, job, wanted, request, lambda unit: unit.lost_work(now_ms))
+
+
+def _removed_and_put_back(
+    state: State, job: Job, wanted: Wanted, request: Resources, first: Callable[[Unit], int]
+) -> list[Unit] | None:
+    """Return the units that the common rule evicts, None if evicting would not help.
 
     Candidates are lower priorities in the job's own quota (those its self-level policy names, if it has one) and, if
-    the job is within its own min, units of siblings that are above theirs. They are removed lowest priority first,
-    newest first, until the job fits; then, in the reverse order, each one that is not needed is put back.
+    the job is within its own min, units of siblings that are above theirs. They are removed lowest priority first, and
+    by `first` among equals, until the job fits; then, in the reverse order, each one that is not needed is put back.
     """
     quota = job.quota
     owner = _fits((quota,), request)
@@ -207,7 +227,7 @@ def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) ->
     candidates = [unit for unit in _running(state, quota.root) if _peers_may_take(quota, job, owner, unit)]
     if not _enough(bounds, request, candidates):
         return None
-    candidates.sort(key=lambda unit: (unit.cls.priority, -unit.started_ms, unit.name))
+    candidates.sort(key=lambda unit: (unit.cls.priority, first(unit), unit.name))
     removed: list[Unit] = []
 
     without = Overlay(state)
@@ -234,13 +254,16 @@ def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) ->
     return needed[::-1] if helped else None
 
 
-def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
+def node_local_victims(
+    state: State, job: Job, wanted: Wanted, request: Resources, now_ms: int
+) -> list[Unit] | None:
     """Choose victims as kube-scheduler does: pod by pod, on the one node where evicting does the least harm.
 
     Least harm is the lowest highest priority, then the smallest sum of priorities, the fewest pods, the latest start.
     A gang that loses a pod is evicted whole. Unlike the original, nothing is evicted unless every pod of the preemptor
     finds a node. A self-level policy stands for priority classes: priorities outside its `high` never preempt.
     """
+    del now_ms
     root = job.quota.root
     shape = wanted[0][1]
     if not _enough((root,), request, [unit for unit in _running(state, root) if _is_below(job, unit)]):

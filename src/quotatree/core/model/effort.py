@@ -34,7 +34,7 @@ FEW: Final = 24
 queue is found each time."""
 ONE_BY_ONE: Final = 64
 """So many of a kind are looked at one by one: nodes in a row without a better set, moves of a local search, questions for places in one
-search, the units of a size that may take others along, the first places of a queue. The rest is taken alike, or not looked at."""
+search, the units of a size that may take others along, units that may stand in for a borrower, the first places of a queue. The rest is taken alike, or not looked at."""
 BEGINNINGS: Final = 256
 """Sets of units that free the devices on one node; if there are more, branch and bound finds them itself."""
 ORDERS: Final = 6
@@ -45,6 +45,8 @@ BORROWERS: Final = 128
 """Units of one branch of which a set is made that gives way to a smaller share (I4)."""
 TURNS: Final = 8
 """Shares, from the largest on, whose borrowers are asked by themselves before all are (I3)."""
+STAND_INS: Final = 16
+"""Regular units that are alike, and borrowers, that one search compares so that the one that loses least gives way (I3)."""
 PREVIEWED: Final = 10
 """Plans in a row that a preview looks at."""
 

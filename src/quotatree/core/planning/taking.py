@@ -19,7 +19,7 @@ from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.steps import signature_of
 from quotatree.core.planning.why import why_taken
-from quotatree.core.reasons import Reason, Step
+from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Signature, surplus_below
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.proof import proved
@@ -46,14 +46,32 @@ def take(
     Jobs that lose some of their replicas are not settled yet.
     """
     decided, gone = list[say.Decision](), list[Gone]()
-    for turned_idle, units in groupby(found.units, found.demoted.__contains__):
+    leave, promoted = _exchanged(claimant, found, now_ms)
+    for turned_idle, units in groupby(leave, found.demoted.__contains__):
         if turned_idle:
             decided += [effects.demote(claimant.state, unit, now_ms, claimant.job.id) for unit in units]
         else:
             left = _evict(claimant, units, signature, now_ms)
             gone += left
             decided += [one.eviction for one in left]
-    return decided, gone
+    return [*decided, *promoted], gone
+
+
+def _exchanged(claimant: Claimant, found: Found, now_ms: int) -> tuple[list[Unit], list[say.Promote]]:
+    """Let borrowers become regular in place of the units that stand in for them, which run idle until they leave (I3).
+
+    Returns the units that leave, as they are now, and what becomes of the borrowers.
+    """
+    state, preemptor = claimant.state, claimant.job.id
+    as_they_are: dict[Unit, Unit] = {}
+    promoted: list[say.Promote] = []
+    for as_idle, regular, borrower in found.exchanges:
+        effects.demote(state, regular, now_ms, preemptor)
+        assert regular.job.core is not None
+        as_they_are[as_idle] = regular.job.core
+        why = because(Code.StoodInFor, victim=regular.job.id, preemptor=preemptor)
+        promoted.append(effects.promote(state, borrower.job, [], now_ms, why))
+    return [as_they_are.get(unit, unit) for unit in found.units], promoted
 
 
 def _evict(claimant: Claimant, units: Iterable[Unit], signature: Signature, now_ms: int) -> list[Gone]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit, eviction_cost
@@ -21,13 +22,22 @@ from quotatree.core.search.solvers import no_node_may_be_freed, solve
 from quotatree.core.search.trial import Proposal, Request, Trial, left_after, without_implied
 
 
+class Exchange(NamedTuple):
+    """A regular unit goes in place of a borrower, which becomes regular; `as_idle` is what the search saw of it (I3)."""
+
+    as_idle: Unit
+    regular: Unit
+    borrower: Unit
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A lawful, minimal set of victims, and what it costs.
 
     `cost` counts only the units that are evicted, not those of `demoted`, which run on with an idle claim. `highest` is the
     highest rung of any victim. `least`, at most `cost`, is the least cost of any set that was met on the way; `higher` are the
-    requests that a set beyond their first rung may answer more cheaply. `cost_without_ladder` asks them.
+    requests that a set beyond their first rung may answer more cheaply. `cost_without_ladder` asks them. `exchanges`: those of the units
+    that are regular and stand in for borrowers (standing_in.py).
     """
 
     units: tuple[Unit, ...]
@@ -36,6 +46,7 @@ class Found:
     least: int
     higher: tuple[Request, ...] = ()
     demoted: frozenset[Unit] = frozenset()
+    exchanges: tuple[Exchange, ...] = ()
 
 
 def climb(rungs: Iterable[int], ask: Callable[[int], Proposal | None]) -> tuple[int, Proposal] | None:

@@ -1,7 +1,7 @@
 """Whom to take within one step of P4, by P5: lowest highest priority first, then least cost.
 
 The one way in: up the ladder with the solver that fits the request (ladder.py, solvers.py), then the ways that may be
-cheaper or the only possible ones (other_ways.py), then the proof. The answer is a minimal
+cheaper or the only possible ones (other_ways.py), then the proof; of idle work, those that stand in for it (standing_in.py). The answer is a minimal
 (P8) and lawful set, or the reason why there is none; the state has only been read. Whether there is an answer is often certain before
 anything is sought: most jobs that could start are overtaken first (S8), and then nobody needs to know whom they would have taken.
 """
@@ -28,6 +28,7 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools
 from quotatree.core.search.proof import needs_proof, proved
 from quotatree.core.search.solvers import no_node_may_be_freed
+from quotatree.core.search.standing_in import cheaper_by_standing_in
 from quotatree.core.search.trial import Request, Trial
 
 __all__ = ["Found", "NotFound", "Request", "Why", "cost_without_ladder", "search"]
@@ -57,10 +58,11 @@ def search(request: Request, prospect: Prospect | None = None) -> Found | NotFou
     found = better_with_surplus_above(request, overlay, found)
     if bounded_by_pools(request.root) and not request.nodes_fit:
         found = best_in_pools(request, overlay, found)
+    if found is not None and needs_proof(request, found) and not proved(request, overlay, found):
+        return NotFound(Why.NO_PLACES)
+    found = cheaper_by_standing_in(request, found)
     if found is None:
         return NotFound(Why.NO_LAWFUL_SET if rungs else Why.NOBODY_ELIGIBLE)
-    if needs_proof(request, found) and not proved(request, overlay, found):
-        return NotFound(Why.NO_PLACES)
     return found
 
 
