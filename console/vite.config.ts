@@ -11,6 +11,7 @@ export default defineConfig({
     outDir: process.env["CONSOLE_OUT"] ?? "../src/quotatree/console_files",
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    cssCodeSplit: false, // a style sheet that could not be had once would be left out for good
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 2000,

@@ -69,6 +69,10 @@ class World:
             self._server.kill()
             self._server.wait()
 
+    @property
+    def running(self) -> bool:
+        return self._server is not None and self._server.poll() is None
+
     def client(self, user: str = "admin") -> Client:
         return Client(self.url, self.tokens[user])
 

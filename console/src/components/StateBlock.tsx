@@ -1,8 +1,9 @@
 // Loading, empty and wrong: each says what it is and what to do next.
 import { Button, Skeleton } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
-import { useEffect, useState, type ReactNode } from "react";
-import { ApiProblem, sentence } from "../api/problems";
+import { Link, useRouter } from "@tanstack/react-router";
+import { useCallback, useEffect, useState, type ReactNode } from "react";
+import { untilThere } from "../api/away";
+import { ApiProblem, UNREACHABLE, sentence } from "../api/problems";
 import { moment } from "../formats";
 
 const PATIENCE_MS = 150;
@@ -45,14 +46,32 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
   );
 }
 
+/** In place of a page that broke: the menu stays, and what could not be reached is asked for again when it is there. */
+export function PageError({ error, reset }: { error: unknown; reset: () => void }) {
+  const router = useRouter();
+  const again = useCallback(() => {
+    reset();
+    void router.invalidate();
+  }, [reset, router]);
+  const lost = error instanceof ApiProblem && error.status === UNREACHABLE;
+  useEffect(() => {
+    if (lost) void untilThere().then(again);
+  }, [lost, again]);
+  return (
+    <div className="page">
+      <ErrorState error={error} retry={again} />
+    </div>
+  );
+}
+
 export function NoSuchPage() {
   return (
-    <main className="page">
+    <div className="page">
       <div className="head">
         <h1>There is no such page</h1>
       </div>
-      <Link to="/">Go to the overview</Link>
-    </main>
+      <p className="dim">The address may be mistyped, or the page has moved. Choose a place of the menu, or go to the <Link to="/">overview</Link>.</p>
+    </div>
   );
 }
 
