@@ -515,8 +515,10 @@ class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12);
     `min_replicas` and `max_replicas` are what its owner said of it. `reason` and its code say why it
     waits now, or how many replicas run of those that it wants; `position` is its place in the queue of
-    its quota, where it was asked for; `ending` says of a failed job what went wrong. `allowed`: what
-    the reader's roles let them do to it.
+    its quota, where it was asked for; `ending` says of a failed job what went wrong.
+    `waiting_since_ms`: when it last began to wait, null unless it waits now; `waited_before_ms`: how
+    long it waited before that, or before its present run: since its submission, without its runs.
+    `allowed`: what the reader's roles let them do to it.
     """
 
     id: str
@@ -533,6 +535,8 @@ class JobOut(TypedDict):
     ending: str | None
     position: int | None
     submitted_ms: int
+    waiting_since_ms: int | None
+    waited_before_ms: int
     first_started_ms: int | None
     started_ms: int | None
     ended_ms: int | None
@@ -1152,13 +1156,16 @@ class QuotaSeries(TypedDict):
 
 
 class QuotaStub(TypedDict):
-    """A quota above those that one may see: what of it bounds them."""
+    """A quota above those that one may see: what of it bounds them. `free`: of it and all above it,
+    `unused`: of its own min.
+    """
 
     id: str
     parent: str | None
     depth: int
     min: AmountsOut
     free: AmountsOut
+    unused: AmountsOut
 
 
 class QuotaUserOut(TypedDict):
@@ -1499,8 +1506,8 @@ class UsageOut(TypedDict):
 
     `used_own`, `used_below`: regular work here and below; `loan`: what of it is beyond min; `squeezed`:
     what cannot be used of the guarantee now, because of `stood_on_by`; `shortfall`: what lost nodes
-    take from a root; `idle_*`: idle work here and on what is not used here; `queued`: what waits;
-    `free`: what a regular job could start with now.
+    take from a root; `idle_*`: idle work here and on what is not used here; `queued`: what waits here,
+    `queued_below`: below; `free`: what a regular job could start with now.
     """
 
     desired: AmountsOut
@@ -1515,6 +1522,8 @@ class UsageOut(TypedDict):
     idle_lent: AmountsOut
     queued: AmountsOut
     queued_jobs: int
+    queued_below: AmountsOut
+    queued_jobs_below: int
     free: AmountsOut
 
 

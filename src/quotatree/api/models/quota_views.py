@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import amounts, number, span
 from quotatree.api.models.policies import ChildLevelOut, SelfLevelOut, names_in_policies, policies_out
-from quotatree.core import PriorityNames, QuotaId, QuotaReport, QuotaSpec
+from quotatree.core import Bounds, PriorityNames, QuotaId, QuotaReport, QuotaSpec
 
 EMPTY: Final[PriorityNames] = MappingProxyType({})
 
@@ -33,7 +33,8 @@ class UsageOut(TypedDict):
 
     `used_own`, `used_below`: regular work here and below; `loan`: what of it is beyond min; `squeezed`: what cannot be
     used of the guarantee now, because of `stood_on_by`; `shortfall`: what lost nodes take from a root; `idle_*`: idle work
-    here and on what is not used here; `queued`: what waits; `free`: what a regular job could start with now.
+    here and on what is not used here; `queued`: what waits here, `queued_below`: below; `free`: what a regular job could start
+    with now.
     """
 
     desired: AmountsOut
@@ -48,6 +49,8 @@ class UsageOut(TypedDict):
     idle_lent: AmountsOut
     queued: AmountsOut
     queued_jobs: int
+    queued_below: AmountsOut
+    queued_jobs_below: int
     free: AmountsOut
 
 
@@ -86,13 +89,14 @@ class QuotaOut(TypedDict):
 
 
 class QuotaStub(TypedDict):
-    """A quota above those that one may see: what of it bounds them."""
+    """A quota above those that one may see: what of it bounds them. `free`: of it and all above it, `unused`: of its own min."""
 
     id: str
     parent: str | None
     depth: int
     min: AmountsOut
     free: AmountsOut
+    unused: AmountsOut
 
 
 class Quotas(TypedDict):
@@ -160,6 +164,7 @@ def quota_stub(spec: QuotaSpec, report: QuotaReport) -> QuotaStub:
         "depth": report.depth,
         "min": shown(report.desired),
         "free": shown(report.free),
+        "unused": shown(unused(report)),
     }
 
 
@@ -177,8 +182,17 @@ def usage_out(report: QuotaReport) -> UsageOut:
         "idle_lent": shown(report.idle_lent),
         "queued": shown(report.queued),
         "queued_jobs": report.queued_jobs,
+        "queued_below": shown(report.queued_below),
+        "queued_jobs_below": report.queued_jobs_below,
         "free": shown(report.free),
     }
+
+
+def unused(report: QuotaReport) -> Bounds:
+    """What regular work of the quota and of those below leaves of its min; None for a resource that it does not name."""
+    used = report.used_own.plus(report.used_below)
+    left = [None if bound is None else max(0, bound - used[i]) for i, bound in enumerate(report.desired)]
+    return Bounds(*left)
 
 
 def shown(of: Any) -> AmountsOut:
