@@ -98,6 +98,14 @@ class World:
                     )
         self.until(lambda: self.used() == 128)
 
+    def take(self) -> None:
+        """A service comes: `sweep-a` and `scratch` are evicted for it and wait, and `extra` waits as well."""
+        with self.client("ada") as ada:
+            ada.jobs.submit({**cast.service(), "program": {}})
+        self.until(lambda: self.job("service")["phase"] == "Running")
+        with self.client("bob") as bob:
+            bob.jobs.submit({**cast.extra(), "program": {}})
+
     def used(self) -> float:
         with self.client() as admin:
             usage: Any = admin.quotas.get("Quota1")["usage"]

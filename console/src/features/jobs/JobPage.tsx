@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { jobQuery } from "../../api/shared";
 import type { Job } from "../../api/types";
-import { Answered } from "../../components/StateBlock";
-import { Ago, Gpus, ModuleMark, PhaseChip, PriorityChip, QuotaRef } from "../../components/chips";
+import { Answered, Missing, isMissing } from "../../components/StateBlock";
+import { Ago, Gpus, ModuleMark, PhaseChip, PriorityChip, QuotaRef, Waits } from "../../components/chips";
 import { ordinal } from "../../formats";
 import { JobActions } from "./JobActions";
 
@@ -31,7 +31,7 @@ export function JobPage() {
               <span>
                 <Gpus value={found.gpus} />
               </span>
-              <span className="dim">
+              <span className="dim" data-testid="standing">
                 <Standing job={found} /> <QuotaRef id={found.quota} />
               </span>
               <div className="actions">
@@ -57,7 +57,7 @@ function Standing({ job }: { job: Job }) {
   if (job.phase === "Waiting" || job.phase === "Held")
     return (
       <>
-        waits <Ago from={job.submitted_ms} />
+        waits <Waits job={job} />
         {job.position === null ? "" : `, ${ordinal(job.position)}`} in
       </>
     );

@@ -9,7 +9,7 @@ import { Go, jobPath } from "../../components/Go";
 import { DataTable, type Column } from "../../components/DataTable";
 import { capital } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
-import { Ago, Gpus, JobRef, ModuleMark, PhaseChip, PriorityChip, QuotaRef, When } from "../../components/chips";
+import { Ago, Gpus, JobRef, ModuleMark, PhaseChip, PriorityChip, QuotaRef, Waits, When } from "../../components/chips";
 import { csv, download } from "../../csv";
 import { count } from "../../formats";
 import type { JobSearch } from "./filters";
@@ -24,7 +24,7 @@ const COLUMNS: Column<Job>[] = [
   { key: "gpus", title: "Size", sort: "gpus", right: true, cell: (job) => <Gpus value={job.gpus} /> },
   { key: "quota", title: "Quota", sort: "quota", from: "wide", cell: (job) => <QuotaRef id={job.quota} /> },
   { key: "owner", title: "Owner", sort: "owner", from: "wide", cell: (job) => job.owner },
-  { key: "since", title: "For", from: "wide", cell: (job) => <Since job={job} /> },
+  { key: "since", title: "For", sort: "waiting_since", from: "wide", cell: (job) => <Since job={job} /> },
   { key: "why", title: "Why", rest: true, cell: (job) => <Why job={job} /> },
   { key: "submitted", title: "Submitted", sort: "submitted", from: "wide", cell: (job) => <When at={job.submitted_ms} /> },
 ];
@@ -33,7 +33,8 @@ const idOf = (job: Job) => job.id;
 
 function Since({ job }: { job: Job }) {
   if (job.ended_ms !== null) return <span className="dim">–</span>;
-  return <Ago from={job.phase === "Running" ? (job.started_ms ?? job.submitted_ms) : job.submitted_ms} />;
+  if (job.waiting_since_ms !== null) return <Waits job={job} />;
+  return job.phase === "Running" && job.started_ms !== null ? <Ago from={job.started_ms} /> : <span className="dim">–</span>;
 }
 
 function Why({ job }: { job: Job }) {
