@@ -50,3 +50,14 @@ def test_waiting_longest_goes_by_the_present_wait(sign_in, taken: World):
     page.goto("/jobs?phase=Waiting")
     page.get_by_role("button", name="For", exact=True).click()
     expect(page).to_have_url(re.compile("waiting_since"))
+
+
+def test_what_waits_below_a_quota_is_told_beside_what_waits_at_it(sign_in, taken: World):
+    page = sign_in("admin", "/quotas/Quota1")
+    figures = page.get_by_role("region", name="Figures")
+    expect(figures).to_contain_text("no job waits here, 3 jobs wait below")
+    expect(figures).not_to_contain_text("nobody waits")
+    assert figures.locator("dt", has_text="queued below").locator("xpath=..").inner_text().split() == [
+        "queued", "below", "24", "GPU",
+    ]  # fmt: skip
+    expect(page.get_by_role("treeitem", name="Quota1", exact=False).first).to_contain_text("24 below")
