@@ -61,3 +61,12 @@ def test_what_waits_below_a_quota_is_told_beside_what_waits_at_it(sign_in, taken
         "queued", "below", "24", "GPU",
     ]  # fmt: skip
     expect(page.get_by_role("treeitem", name="Quota1", exact=False).first).to_contain_text("24 below")
+
+
+def test_why_blames_the_parent_that_is_full_and_names_who_squeezes(sign_in, taken: World):
+    page = sign_in("bob", f"/jobs/{taken.job('sweep-a')['id']}")
+    why = page.get_by_test_id("why")
+    expect(why).to_contain_text("Quota1 0 of 128 unused ✗")
+    expect(why).to_contain_text("Quota1.1 8 of 48 unused ✓")
+    expect(why).to_contain_text("8 GPU of Quota1.1's guarantee are squeezed: Quota1 itself uses 16 GPU")
+    page.screenshot(path=ARTEFACTS / "why-squeezed-light-1440.png")

@@ -10,7 +10,7 @@ import { Rules, ReasonLine, Tried, capital } from "../../components/ReasonList";
 import { Answered } from "../../components/StateBlock";
 import { JobRef, QuotaRef, When } from "../../components/chips";
 import { count, gpus, number, work } from "../../formats";
-import { pathOf } from "./path";
+import { pathOf, squeezeOf, type Squeeze } from "./path";
 import { EstimateLine } from "./EstimateLine";
 import { estimateQuery, explanationQuery, exposureQuery } from "./queries";
 import { Story } from "./HistoryTab";
@@ -167,11 +167,28 @@ function Path({ job }: { job: Job }) {
         <span key={step.quota}>
           {place > 0 ? <span className="dim"> › </span> : null}
           <span className="nowrap">
-            {step.quota} {number(step.free)} of {number(step.min)} free {step.fits ? <span className="good">✓</span> : <span className="bad">✗</span>}
+            {step.quota} {number(step.unused)} of {number(step.min)} unused {step.fits ? <span className="good">✓</span> : <span className="bad">✗</span>}
           </span>
         </span>
       ))}
+      <Squeezed squeeze={squeezeOf(tree, job.quota)} />
     </>
+  );
+}
+
+/** Why the quota cannot use what it has left: who stands on its guarantee. */
+function Squeezed({ squeeze }: { squeeze: Squeeze | null }) {
+  if (squeeze === null) return null;
+  return (
+    <div>
+      {gpus(squeeze.amount)} of {squeeze.quota}'s guarantee are <span className="bad">squeezed</span>
+      {squeeze.by.map((one, place) => (
+        <span key={one.quota}>
+          {place === 0 ? ": " : ", "}
+          <QuotaRef id={one.quota} /> {one.above ? "itself uses" : "has a loan of"} {gpus(one.amount)}
+        </span>
+      ))}
+    </div>
   );
 }
 
