@@ -1,9 +1,9 @@
 // Loading, empty and wrong: each says what it is and what to do next.
-import { Button, Skeleton } from "@mantine/core";
 import { Link, useRouter } from "@tanstack/react-router";
 import { useCallback, useEffect, useState, type ReactNode } from "react";
 import { untilThere } from "../api/away";
 import { ApiProblem, UNREACHABLE, sentence } from "../api/problems";
+import { NotAllowed } from "../api/rights";
 import { moment } from "../formats";
 
 const PATIENCE_MS = 150;
@@ -19,7 +19,7 @@ export function Loading({ rows = 5 }: { rows?: number }) {
   return (
     <div className="stack" role="status" aria-label="loading">
       {Array.from({ length: rows }, (_, row) => (
-        <Skeleton key={row} height={18} width={`${90 - ((row * 13) % 40)}%`} />
+        <div key={row} className="skeleton" style={{ width: `${90 - ((row * 13) % 40)}%` }} />
       ))}
     </div>
   );
@@ -34,14 +34,35 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+type Found = { what: string; id: string; all: string; name: string };
+
+/** In place of something that is not there: what was looked for, and where the rest of its kind is. */
+export function Missing({ what, id, all, name }: Found) {
+  return (
+    <div className="state" role="alert">
+      <h1>
+        There is no {what} <bdi>{id}</bdi>
+      </h1>
+      <p>Not there, or not yours: the address may be mistyped, it may be deleted, or it belongs to a team that you are not in.</p>
+      <Link to={all}>{name}</Link>
+    </div>
+  );
+}
+
+/** Whether the server knows nothing of that name, or says that nothing can have it. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 404 || error.status === 422);
+}
+
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  if (error instanceof NotAllowed || (error instanceof ApiProblem && error.status === 403)) return <NotForYou text={sentence(error)} />;
   const rule = error instanceof ApiProblem ? error.rule : undefined;
   return (
     <div className="state" role="alert">
       <h2>{error instanceof ApiProblem && error.status === 404 ? "Nothing here" : "That did not work"}</h2>
       <p>{sentence(error)}</p>
       {rule === undefined ? null : <p className="dim small">Rule {rule}</p>}
-      {retry === undefined ? null : <Button onClick={retry}>Try again</Button>}
+      {retry === undefined ? null : <button className="button" onClick={retry}>Try again</button>}
     </div>
   );
 }
@@ -60,6 +81,16 @@ export function PageError({ error, reset }: { error: unknown; reset: () => void 
   return (
     <div className="page">
       <ErrorState error={error} retry={again} />
+    </div>
+  );
+}
+
+function NotForYou({ text }: { text: string }) {
+  return (
+    <div className="state" role="alert">
+      <h1>Not for your role</h1>
+      <p>{text}</p>
+      <Link to="/me">Your roles</Link>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // Workspaces, audit, users, oneself.
 import { createRoute } from "@tanstack/react-router";
+import { only } from "./gate";
 import { insideRoute } from "./inside";
 import { page } from "./page";
 import { text } from "./search";
@@ -17,6 +18,6 @@ export const peopleRoutes = [
     validateSearch: (raw: Record<string, unknown>): { actor?: string; action?: string; target?: string } => text(raw, ["actor", "action", "target"]),
     component: page(() => import("../features/audit/AuditPage"), "AuditPage"),
   }),
-  createRoute({ getParentRoute: () => insideRoute, path: "/users", component: page(() => import("../features/account/UsersPage"), "UsersPage") }),
+  createRoute({ getParentRoute: () => insideRoute, path: "/users", beforeLoad: only("manage-users"), component: page(() => import("../features/account/UsersPage"), "UsersPage") }),
   createRoute({ getParentRoute: () => insideRoute, path: "/me", component: page(() => import("../features/account/MePage"), "MePage") }),
 ] as const;

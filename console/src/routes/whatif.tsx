@@ -1,8 +1,9 @@
 import { createRoute } from "@tanstack/react-router";
+import { only } from "./gate";
 import { insideRoute } from "./inside";
 import { page } from "./page";
 
 export const whatIfRoutes = [
-  createRoute({ getParentRoute: () => insideRoute, path: "/what-if", component: page(() => import("../features/whatif/WhatIfPage"), "WhatIfPage") }),
-  createRoute({ getParentRoute: () => insideRoute, path: "/what-if/$run", component: page(() => import("../features/whatif/RunPage"), "RunPage") }),
+  createRoute({ getParentRoute: () => insideRoute, path: "/what-if", beforeLoad: only("operate"), component: page(() => import("../features/whatif/WhatIfPage"), "WhatIfPage") }),
+  createRoute({ getParentRoute: () => insideRoute, path: "/what-if/$run", beforeLoad: only("operate"), component: page(() => import("../features/whatif/RunPage"), "RunPage") }),
 ] as const;

@@ -1,0 +1,31 @@
+"""Every address says what it is: its own title, and where there is nothing to be seen, why and what to do, beside the menu."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.console_browser.world import World
+
+CLOSED = {
+    "/quotas/Quota1.1/policy?child=on": "change the policies of Quota1.1",
+    "/users": "manage accounts",
+    "/cluster": "see the nodes",
+    "/what-if": "play what-if runs",
+}
+"""Addresses that a developer's role may not use, and what they are told that others may."""
+
+
+@pytest.mark.parametrize("path", list(CLOSED))
+def test_an_address_that_a_role_may_not_use_says_who_may(sign_in, path: str):
+    page = sign_in("bob", path)
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text(f"Your role may not {CLOSED[path]}")
+    expect(told).to_contain_text("latform admins")
+    expect(page.locator("main").get_by_role("switch")).to_have_count(0)
+    expect(
+        page.locator("main").get_by_role("button", name=re.compile("Save|Create|Cordon|Play"))
+    ).to_have_count(0)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
