@@ -9,6 +9,24 @@ from playwright.sync_api import Page, expect
 
 from tests.console_browser.world import World
 
+TITLES = {
+    "/": "Overview",
+    "/quotas/Quota1.1": "Quota1.1",
+    "/quotas/Quota1.1/jobs": "Quota1.1 · jobs",
+    "/quotas/Quota1/policy": "Quota1 · policy",
+    "/jobs": "Jobs",
+    "/jobs/new": "Submit a job",
+    "/jobs/{tune}": "tune · why",
+    "/jobs/{tune}/logs": "tune · logs",
+    "/preemptions": "Preemptions",
+    "/cluster": "Cluster",
+    "/workspaces/workspace-b": "workspace-b · members",
+    "/what-if": "What-if",
+    "/audit": "Audit",
+    "/users": "Users",
+    "/me": "My account",
+    "/no/such/page": "No such page",
+}
 CLOSED = {
     "/quotas/Quota1.1/policy?child=on": "change the policies of Quota1.1",
     "/users": "manage accounts",
@@ -16,6 +34,16 @@ CLOSED = {
     "/what-if": "play what-if runs",
 }
 """Addresses that a developer's role may not use, and what they are told that others may."""
+
+
+def test_each_page_has_a_title_of_its_own(sign_in, world: World):
+    page = sign_in("admin", "/")
+    job = world.job("tune")["id"]
+    for path, title in TITLES.items():
+        page.goto(path.replace("{tune}", job))
+        expect(page).to_have_title(f"{title} · QuotaTree")
+    page.goto("/login")
+    expect(page).to_have_title("Sign in · QuotaTree")
 
 
 @pytest.mark.parametrize("path", list(CLOSED))

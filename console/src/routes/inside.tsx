@@ -21,4 +21,4 @@ export const insideRoute = createRoute({
 });
 
 /** Any address behind the door that is no page: said beside the menu. */
-export const nowhereRoute = createRoute({ getParentRoute: () => insideRoute, path: "$", component: NoSuchPage });
+export const nowhereRoute = createRoute({ getParentRoute: () => insideRoute, path: "$", staticData: { title: "No such page" }, component: NoSuchPage });

@@ -6,6 +6,7 @@ import { text } from "./search";
 export const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/login",
+  staticData: { title: "Sign in" },
   validateSearch: (raw: Record<string, unknown>): { back?: string } => text(raw, ["back"]),
   component: page(() => import("../features/account/LoginPage"), "LoginPage"),
 });

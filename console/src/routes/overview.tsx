@@ -5,5 +5,6 @@ import { page } from "./page";
 export const overviewRoute = createRoute({
   getParentRoute: () => insideRoute,
   path: "/",
+  staticData: { title: "Overview" },
   component: page(() => import("../features/overview/OverviewPage"), "OverviewPage"),
 });
