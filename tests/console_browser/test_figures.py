@@ -70,3 +70,14 @@ def test_why_blames_the_parent_that_is_full_and_names_who_squeezes(sign_in, take
     expect(why).to_contain_text("Quota1.1 8 of 48 unused ✓")
     expect(why).to_contain_text("8 GPU of Quota1.1's guarantee are squeezed: Quota1 itself uses 16 GPU")
     page.screenshot(path=ARTEFACTS / "why-squeezed-light-1440.png")
+
+
+def test_losses_of_others_are_not_counted_as_ours(sign_in, taken: World):
+    bob = sign_in("bob", "/")
+    entry = bob.get_by_role("region", name="Recent preemptions").get_by_role("listitem").first
+    expect(entry).to_contain_text(re.compile(r"lost [\d,.]+ GPU-[sh] of ours, [\d,.]+ GPU-[sh] of others"))
+    bob.goto("/preemptions")
+    row = bob.get_by_role("row", name="#1")
+    expect(row).to_contain_text("of others")
+    admin = sign_in("admin", "/preemptions")
+    expect(admin.get_by_role("row", name="#1")).not_to_contain_text("of others")

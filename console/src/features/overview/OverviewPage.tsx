@@ -201,7 +201,6 @@ function Taken() {
 
 function TakenLine({ ledger }: { ledger: Ledger }) {
   const { preemption } = ledger;
-  const lost = preemption.victims.reduce((sum, one) => sum + one.lost_gpu_seconds, 0);
   return (
     <li>
       <div className="row apart">
@@ -217,7 +216,7 @@ function TakenLine({ ledger }: { ledger: Ledger }) {
         </span>
       </div>
       <div className="dim small">
-        {preemption.step === null ? preemption.reason?.text : stepName(preemption.step)}, lost {work(lost)}
+        {preemption.step === null ? preemption.reason?.text : stepName(preemption.step)}, lost {lossWords(preemption.victims)}
       </div>
     </li>
   );

@@ -10,6 +10,7 @@ import { stepName } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
 import { JobRef, When } from "../../components/chips";
 import { csv, download } from "../../csv";
+import { lossWords } from "../../losses";
 import { count, number, work } from "../../formats";
 import { DecisionDrawn } from "./DecisionDrawn";
 import { ledgerQuery, type LedgerSearch } from "./queries";
@@ -23,12 +24,11 @@ const COLUMNS: Column<Ledger>[] = [
   { key: "step", title: "Step", from: "medium", cell: (one) => (one.preemption.step === null ? "" : stepName(one.preemption.step)) },
   { key: "victims", title: "Victims", rest: true, cell: (one) => <Victims ledger={one} /> },
   { key: "freed", title: "Freed", from: "wide", right: true, cell: (one) => `${number(freed(one))} GPU` },
-  { key: "lost", title: "Lost", right: true, cell: (one) => work(lost(one)) },
+  { key: "lost", title: "Lost", right: true, cell: (one) => lossWords(one.preemption.victims) },
   { key: "cost", title: "Cost", from: "wide", right: true, cell: (one) => work(one.preemption.cost_gpu_seconds) },
 ];
 
 const freed = (one: Ledger) => one.preemption.victims.reduce((sum, victim) => sum + (victim.freed.gpus ?? 0), 0);
-const lost = (one: Ledger) => one.preemption.victims.reduce((sum, victim) => sum + victim.lost_gpu_seconds, 0);
 
 function Victims({ ledger }: { ledger: Ledger }) {
   const { victims } = ledger.preemption;
@@ -79,7 +79,7 @@ export function PreemptionsPage() {
           </Button>
         </div>
       </div>
-      {seq === undefined ? null : <DecisionDrawn seq={Number(seq)} rows={rows} />}
+      {seq === undefined ? null : <DecisionDrawn seq={seq} rows={rows} />}
       <div className="filters" role="search" aria-label="Filter preemptions">
         <NativeSelect aria-label="Quota" value={search.quota ?? ""} data={[{ value: "", label: "any quota" }, ...quotas.map((one) => one.id)]} onChange={(e) => set({ quota: e.currentTarget.value })} />
         <NativeSelect aria-label="Step" value={search.step ?? ""} data={[{ value: "", label: "any step" }, ...STEPS.map((value) => ({ value, label: stepName(value) }))]} onChange={(e) => set({ step: e.currentTarget.value })} />
