@@ -57,3 +57,24 @@ def test_an_address_that_a_role_may_not_use_says_who_may(sign_in, path: str):
         page.locator("main").get_by_role("button", name=re.compile("Save|Create|Cordon|Play"))
     ).to_have_count(0)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "way_out"),
+    [
+        ("/no/such/page", "There is no such page", "overview"),
+        ("/jobs/nonsense", "There is no job nonsense", "All jobs"),
+        ("/jobs/dlc-0000000000", "There is no job dlc-0000000000", "All jobs"),
+        ("/quotas/Nowhere", "There is no quota Nowhere", "All quotas"),
+        ("/quotas/Nowhere/policy", "There is no quota Nowhere", "All quotas"),
+        ("/workspaces/nowhere", "There is no workspace nowhere", "All workspaces"),
+        ("/preemptions/99999", "There is no preemption #99999", "All preemptions"),
+        ("/preemptions/nonsense", "There is no preemption #nonsense", "All preemptions"),
+    ],
+)
+def test_what_is_not_there_is_told_beside_the_menu_with_a_way_on(sign_in, path: str, said: str, way_out: str):
+    page: Page = sign_in("admin", path)
+    main = page.locator("main")
+    expect(main).to_contain_text(said)
+    expect(main.get_by_role("link", name=way_out).first).to_be_visible()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()

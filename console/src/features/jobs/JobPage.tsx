@@ -18,6 +18,7 @@ const TABS = [
 export function JobPage() {
   const { job: id } = useParams({ from: "/inside/jobs/$job" });
   const job = useQuery(jobQuery(id));
+  if (job.data === undefined && isMissing(job.error)) return <div className="page"><Missing what="job" id={id} all="/jobs" name="All jobs" /></div>;
   return (
     <div className="page">
       <Answered query={job}>
