@@ -1,8 +1,8 @@
 // One line of the audit as a sentence: "moved 8 GPU from Quota1.2 to Quota1.1", with what it names as links.
 import type { ReactNode } from "react";
 import type { Audit } from "../../api/types";
-import { JobRef, QuotaRef } from "../../components/chips";
-import { Go } from "../../components/Go";
+import { Go, jobPath } from "../../components/Go";
+import { QuotaRef } from "../../components/chips";
 import { amountWords, changeWords, detailWords } from "./words";
 
 export function Told({ audit }: { audit: Audit }) {
@@ -10,7 +10,7 @@ export function Told({ audit }: { audit: Audit }) {
   const [noun = "", id = ""] = split(audit.target, ":");
   const quota = (name: unknown) => <QuotaRef id={String(name)} />;
   const place = <Workspace id={id} />;
-  const self = <Target noun={noun} id={id} />;
+  const self = <Target noun={noun} id={id} name={typeof body["name"] === "string" ? body["name"] : ""} />;
   switch (action) {
     case "quota.created":
       return <>created quota {self} with {amountWords(body["min"])}{body["parent"] ? <> under {quota(body["parent"])}</> : null}</>;
@@ -19,7 +19,7 @@ export function Told({ audit }: { audit: Audit }) {
       if (body["source"]) return <>moved {amountWords(body["amount"])} from {quota(body["source"])} to {self}</>;
       return <>scaled {self}: {amountWords(body["before"])} → {amountWords(body["after"])}</>;
     case "quota.updated":
-      return <>changed {self}{changeWords(body)}</>;
+      return <>changed {self}<bdi>{changeWords(body)}</bdi></>;
     case "workspace.bound":
       return <>bound quota {quota(body["quota"])} to {place}</>;
     case "workspace.unbound":
@@ -30,10 +30,14 @@ export function Told({ audit }: { audit: Audit }) {
       return <>made {id} admin of {quota(body["quota"])}</>;
     case "user.dismissed":
       return <>took {quota(body["quota"])} from its admin {id}</>;
+    case "session.opened":
+      return <>signed in</>;
+    case "session.closed":
+      return <>signed out</>;
     case "job.priority":
       return <>changed the priority of {self}: {String(body["before"])} → {String(body["after"])}</>;
     default:
-      return <>{VERBS[action] ?? action.replace(/^\w+\./, "").replaceAll("_", " ")} {NOUNS[noun] ?? noun} {self}{detailWords(body)}</>;
+      return <>{VERBS[action] ?? action.replace(/^\w+\./, "").replaceAll("_", " ")} {NOUNS[noun] ?? noun} {self}<bdi>{detailWords(noun === "job" ? { ...body, name: null } : body)}</bdi></>;
   }
 }
 
@@ -43,13 +47,13 @@ const VERBS: Record<string, string> = {
   "job.resize": "resized", "job.alter": "changed the replicas of", "job.autoscale_set": "set the scaling of", "job.restart": "restarted", "job.resubmit": "queued again",
   "job.stop": "stopped", "quota.loan_returned": "returned the loan of", "quota.owned": "noted who declares", "workspace.described": "described",
   "workspace.member_added": "changed the members of", "workspace.member_removed": "took a member from", "user.password": "set the password of", "token.made": "made",
-  "session.opened": "signed in as", "session.closed": "signed out as", "node.gone": "took away",
+  "node.gone": "took away",
 };
-const NOUNS: Record<string, string> = { session: "", priorities: "the names of priorities" };
+const NOUNS: Record<string, string> = { priorities: "the names of priorities" };
 
-function Target({ noun, id }: { noun: string; id: string }): ReactNode {
+function Target({ noun, id, name }: { noun: string; id: string; name: string }): ReactNode {
   if (noun === "quota") return <QuotaRef id={id} />;
-  if (noun === "job") return <JobRef id={id} />;
+  if (noun === "job") return <Go to={jobPath(id)} title={id} className={name === "" ? "mono" : undefined}>{name || id}</Go>;
   if (noun === "workspace") return <Workspace id={id} />;
   return <bdi className={noun === "token" || noun === "webhook" ? "mono" : undefined}>{id}</bdi>;
 }

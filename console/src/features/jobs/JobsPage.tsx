@@ -3,10 +3,11 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { quotasQuery, workspacesQuery } from "../../api/shared";
+import { workspacesQuery } from "../../api/shared";
 import { MODULES, PHASES, type Job } from "../../api/types";
 import { Go, jobPath } from "../../components/Go";
 import { DataTable, type Column } from "../../components/DataTable";
+import { QuotaChoice } from "../../components/QuotaChoice";
 import { capital } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
 import { Ago, Gpus, JobRef, ModuleMark, PhaseChip, PriorityChip, QuotaRef, Waits, When } from "../../components/chips";
@@ -97,7 +98,6 @@ export function JobsPage() {
 }
 
 function Filters({ search, set }: { search: JobSearch; set: (part: Partial<JobSearch>) => void }) {
-  const quotas = useQuery(quotasQuery).data ?? [];
   const workspaces = useQuery(workspacesQuery).data ?? [];
   const [part, setPart] = useState(search.part ?? "");
   useEffect(() => {
@@ -112,7 +112,7 @@ function Filters({ search, set }: { search: JobSearch; set: (part: Partial<JobSe
       <NativeSelect aria-label="Phase" value={search.phase ?? ""} data={[{ value: "", label: "any phase" }, { value: "active", label: "active" }, ...PHASES.map((value) => ({ value, label: value }))]} onChange={(e) => set({ phase: e.currentTarget.value })} />
       <NativeSelect aria-label="Module" value={search.module ?? ""} data={all("any module", MODULES)} onChange={(e) => set({ module: e.currentTarget.value })} />
       <NativeSelect aria-label="Priority" value={search.priority ?? ""} data={all("any priority", ["7-9", "4-6", "1-3", "9", "8", "7", "6", "5", "4", "3", "2", "1"])} onChange={(e) => set({ priority: e.currentTarget.value })} />
-      <NativeSelect aria-label="Quota" value={search.quota ?? ""} data={all("any quota", quotas.map((one) => one.id))} onChange={(e) => set({ quota: e.currentTarget.value })} />
+      <QuotaChoice value={search.quota ?? ""} onChange={(quota) => set({ quota })} />
       <NativeSelect aria-label="Workspace" value={search.workspace ?? ""} data={all("any workspace", workspaces.map((one) => one.id))} onChange={(e) => set({ workspace: e.currentTarget.value })} />
       <SavedViews search={search} />
     </div>

@@ -9,8 +9,8 @@ import { BarLegend, QuotaBar } from "../../components/QuotaBar";
 import { figuresOf, scaleOf } from "../../components/bar";
 import { capital, stepName } from "../../components/ReasonList";
 import { Answered } from "../../components/StateBlock";
-import { Gpus, JobRef, ModuleMark, PriorityChip, QuotaRef, Waits, When } from "../../components/chips";
-import { count, duration, number } from "../../formats";
+import { Ago, Gpus, JobRef, ModuleMark, PriorityChip, QuotaRef, Waits, When } from "../../components/chips";
+import { count, number } from "../../formats";
 import { lossWords } from "../../losses";
 
 export function OverviewPage() {
@@ -166,7 +166,7 @@ function Attention() {
                     {one.quota !== null && one.job === null ? <QuotaRef id={one.quota} /> : null}
                     {one.job !== null ? <JobRef id={one.job} name={one.name ?? undefined} /> : null}
                     {one.node !== null ? <Link to="/cluster">{one.node}</Link> : null}
-                    <span className="dim small nowrap">{one.since_ms === null ? "" : duration(told.at_ms - one.since_ms)}</span>
+                    {one.since_ms === null ? null : <span className="dim small"><Ago from={one.since_ms} /></span>}
                   </div>
                   <div className="dim small cut" title={one.text}>{one.text}</div>
                 </li>

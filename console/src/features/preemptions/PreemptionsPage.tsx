@@ -1,11 +1,11 @@
 // The ledger: who took what from whom, by which step, at which cost; one of them drawn.
 import { Button, NativeSelect } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { quotasQuery } from "../../api/shared";
 import type { Ledger } from "../../api/types";
 import { DataTable, type Column } from "../../components/DataTable";
+import { QuotaChoice } from "../../components/QuotaChoice";
 import { stepName } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
 import { JobRef, When } from "../../components/chips";
@@ -50,7 +50,6 @@ export function PreemptionsPage() {
   const { seq } = useParams({ strict: false });
   const navigate = useNavigate();
   const ledger = useInfiniteQuery(ledgerQuery(search));
-  const quotas = useQuery(quotasQuery).data ?? [];
   const rows = ledger.data?.pages.flatMap((page) => page.items) ?? [];
   const set = (part: Partial<LedgerSearch>) =>
     void navigate({ to: "/preemptions", search: Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value)), replace: true });
@@ -81,7 +80,7 @@ export function PreemptionsPage() {
       </div>
       {seq === undefined ? null : <DecisionDrawn seq={seq} rows={rows} />}
       <div className="filters" role="search" aria-label="Filter preemptions">
-        <NativeSelect aria-label="Quota" value={search.quota ?? ""} data={[{ value: "", label: "any quota" }, ...quotas.map((one) => one.id)]} onChange={(e) => set({ quota: e.currentTarget.value })} />
+        <QuotaChoice value={search.quota ?? ""} onChange={(quota) => set({ quota })} />
         <NativeSelect aria-label="Step" value={search.step ?? ""} data={[{ value: "", label: "any step" }, ...STEPS.map((value) => ({ value, label: stepName(value) }))]} onChange={(e) => set({ step: e.currentTarget.value })} />
         {search.job === undefined ? null : (
           <Button variant="subtle" onClick={() => set({ job: "" })}>
