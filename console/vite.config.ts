@@ -18,5 +18,5 @@ export default defineConfig({
   },
   server: { host: "127.0.0.1", proxy: { "/api": server } },
   preview: { host: "127.0.0.1", proxy: { "/api": server } },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], setupFiles: ["testing/clean.ts"], isolate: false },
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], testTimeout: 60_000, setupFiles: ["testing/clean.ts"], isolate: false },
 });

@@ -66,6 +66,9 @@ def test_what_waits_below_a_quota_is_told_beside_what_waits_at_it(sign_in, taken
 def test_why_blames_the_parent_that_is_full_and_names_who_squeezes(sign_in, taken: World):
     page = sign_in("bob", f"/jobs/{taken.job('sweep-a')['id']}")
     why = page.get_by_test_id("why")
+    expect(why.get_by_test_id("verdict")).to_have_text(
+        "A job of Quota1 (priority 5, 16 GPU) stands on 8 GPU of Quota1.1's guarantee, which this job needs."
+    )
     expect(why).to_contain_text("Quota1 0 of 128 unused ✗")
     expect(why).to_contain_text("Quota1.1 8 of 48 unused ✓")
     expect(why).to_contain_text("8 GPU of Quota1.1's guarantee are squeezed: Quota1 itself uses 16 GPU")

@@ -23,6 +23,8 @@ def test_names_in_any_script_leave_the_words_around_them_in_place(sign_in, world
     expect(head.locator("bdi", has_text=ARABIC)).to_be_visible()
     expect(page.locator(".qdetail bdi", has_text=REVERSED)).to_be_visible()
     expect(page.get_by_role("treeitem", name="Quota1.1").locator("bdi", has_text=ARABIC)).to_have_count(1)
+    changes = page.get_by_role("region", name="Change history")
+    expect(changes.locator("bdi", has_text=REVERSED)).to_be_visible()
     page.screenshot(path=ARTEFACTS / "scripts-light-1440.png")
     page.goto("/quotas/Quota1.2")
     expect(page.locator(".qdetail .head")).to_contain_text(LONG[:20])

@@ -28,6 +28,22 @@ function unusedOf(quota: Whole): number {
   return Math.max(0, (quota.min.gpus ?? 0) - (quota.usage.used_own.gpus ?? 0) - (quota.usage.used_below.gpus ?? 0));
 }
 
+type Holder = { quota: string; claim: string; jobs: number; gpus: number; lowest_priority: number; highest_priority: number };
+export type Actor = { quota: string; jobs: number; gpus: number; priority: string; squeezed: number; of: string };
+
+/** Who is in the way, if it is one party: the work of a quota above that stands on what the job's own quota would have. */
+export function actorOf(tree: Tree, quota: string, wanted: number, holders: readonly Holder[]): Actor | null {
+  const own = pathOf(tree, quota, wanted).at(-1);
+  const squeeze = squeezeOf(tree, quota);
+  const above = squeeze?.by.filter((one) => one.above) ?? [];
+  const [only] = above;
+  if (own === undefined || !own.fits || squeeze === null || only === undefined || squeeze.by.length > 1) return null;
+  const holder = holders.find((one) => one.quota === only.quota && one.claim === "regular");
+  if (holder === undefined) return null;
+  const { lowest_priority: low, highest_priority: high } = holder;
+  return { quota: only.quota, jobs: holder.jobs, gpus: holder.gpus, priority: low === high ? `${low}` : `${low}-${high}`, squeezed: squeeze.amount, of: quota };
+}
+
 /** What the quota cannot use of its guarantee, and who stands on it; null if nothing is squeezed. */
 export function squeezeOf(tree: Tree, quota: string): Squeeze | null {
   const usage = tree.items.find((one) => one.id === quota)?.usage;

@@ -202,7 +202,7 @@ function History({ quota }: { quota: string }) {
                 <li key={event.seq}>
                   <When at={event.at_ms} />
                   <span>
-                    {historyWords(event.kind, event.body)}
+                    <bdi>{historyWords(event.kind, event.body)}</bdi>
                     {typeof event.body["by"] === "string" ? <span className="dim"> by {event.body["by"]}</span> : null}
                   </span>
                 </li>

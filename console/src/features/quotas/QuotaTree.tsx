@@ -128,7 +128,7 @@ function TreeRow({ row, top, scale, selected, focusable, onFold, onChoose }: Row
         </span>
         <span className="cut" title={row.quota?.name ? `${row.id} · ${row.quota.name}` : row.id}>
           {row.id}
-          {row.quota?.name ? <bdi className="dim small"> {row.quota.name}</bdi> : null}
+          {row.quota?.name ? <> <bdi className="dim small">{row.quota.name}</bdi></> : null}
         </span>
       </span>
       {figures === null ? (
