@@ -11,11 +11,12 @@ export default defineConfig({
     outDir: process.env["CONSOLE_OUT"] ?? "../src/quotatree/console_files",
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    cssCodeSplit: false, // a style sheet that could not be had once would be left out for good
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 2000,
   },
   server: { host: "127.0.0.1", proxy: { "/api": server } },
   preview: { host: "127.0.0.1", proxy: { "/api": server } },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], setupFiles: ["testing/clean.ts"], isolate: false },
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], testTimeout: 60_000, setupFiles: ["testing/clean.ts"], isolate: false },
 });

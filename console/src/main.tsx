@@ -16,7 +16,7 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      refetchInterval: 60_000,
+      refetchInterval: 300_000, // events tell what is new: this is for what none tells, such as ageing
       refetchOnWindowFocus: false,
       retry: (failures, error) => failures < 2 && !(error instanceof ApiProblem && error.status >= 400 && error.status < 500),
     },

@@ -13,16 +13,23 @@ test("a wrong range says what to do", () => {
   expect(rangeProblem("12")).toBe("priorities go from 1 to 9");
 });
 
-test("low must end before high begins, and it says where (P1)", () => {
-  expect(pairProblem("6-9", "4-6")).toBe("low 6 reaches high 6: end low at 5");
+test("low must end before high begins, and a pair close by is proposed (P1)", () => {
+  const instead = (high: string, low: string) => pairProblem(high, low)?.instead;
+  expect(pairProblem("6-9", "4-6")).toEqual({ text: "low 6 reaches high 6: 6-9 over 4-5 would do", instead: { high: "6-9", low: "4-5" } });
   expect(pairProblem("6-9", "4-5")).toBeNull();
-  expect(pairProblem("1-3", "2")).toBe("low 2 reaches high 1: begin high at 3");
-  expect(pairProblem("5", "5")).toBe("low 5 reaches high 5: begin high at 6");
+  expect(instead("1-3", "2")).toEqual({ high: "3", low: "2" });
+  expect(instead("6-9", "6-9")).toEqual({ high: "8-9", low: "6-7" });
+  expect(instead("5", "5")).toEqual({ high: "6-9", low: "5" });
+  expect(instead("9", "9")).toEqual({ high: "9", low: "1-8" });
 });
 
-test("for all pairs: refused exactly if the largest low is not below the smallest high", () => {
+test("for all pairs: refused exactly if the largest low is not below the smallest high, and what is proposed is valid", () => {
   for (let a = 1; a <= 9; a++)
     for (let b = a; b <= 9; b++)
       for (let c = 1; c <= 9; c++)
-        for (let d = c; d <= 9; d++) expect(pairProblem(`${a}-${b}`, `${c}-${d}`) === null).toBe(d < a);
+        for (let d = c; d <= 9; d++) {
+          const wrong = pairProblem(`${a}-${b}`, `${c}-${d}`);
+          expect(wrong === null).toBe(d < a);
+          if (wrong !== null) expect(pairProblem(wrong.instead?.high ?? "", wrong.instead?.low ?? "")).toBeNull();
+        }
 });

@@ -35,15 +35,31 @@ export function rangeProblem(text: string): string | null {
   return "give a priority from 1 to 9, or a range such as 6-9";
 }
 
-/** What is wrong with a pair: everything in low must be below everything in high. */
-export function pairProblem(high: string, low: string): string | null {
+export type Pair = { high: string; low: string };
+
+/** What is wrong with a pair, and a valid one that is close to it where both are ranges: all of low must be below all of high. */
+export function pairProblem(high: string, low: string): { text: string; instead?: Pair } | null {
   const wrong = rangeProblem(high);
-  if (wrong !== null) return `high: ${wrong}`;
+  if (wrong !== null) return { text: `high: ${wrong}` };
   const lowWrong = rangeProblem(low);
-  if (lowWrong !== null) return `low: ${lowWrong}`;
+  if (lowWrong !== null) return { text: `low: ${lowWrong}` };
   const top = readRange(high);
   const bottom = readRange(low);
   if (top === null || bottom === null || bottom.to < top.from) return null;
-  const advice = top.from > LOWEST && bottom.from < top.from ? `end low at ${top.from - 1}` : `begin high at ${Math.min(HIGHEST, bottom.to + 1)}`;
-  return `low ${bottom.to} reaches high ${top.from}: ${advice}`;
+  const instead = nearest(top, bottom);
+  return { text: `low ${bottom.to} reaches high ${top.from}: ${instead.high} over ${instead.low} would do`, instead };
+}
+
+/** The valid pair that keeps most: low ends earlier, else high begins later, else both give way, else high is all that is above low. */
+function nearest(top: Range, bottom: Range): Pair {
+  const pair = (high: Range, low: Range): Pair => ({ high: writeRange(high), low: writeRange(low) });
+  if (bottom.from < top.from) return pair(top, { from: bottom.from, to: top.from - 1 });
+  if (bottom.to < top.to) return pair({ from: bottom.to + 1, to: top.to }, bottom);
+  const from = Math.min(top.from, bottom.from);
+  const to = Math.max(top.to, bottom.to);
+  if (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    return pair({ from: middle + 1, to }, { from, to: middle });
+  }
+  return from === HIGHEST ? pair(top, { from: LOWEST, to: HIGHEST - 1 }) : pair({ from: from + 1, to: HIGHEST }, bottom);
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from quotatree.cli.demo import cast
 from tests.console_browser.world import World
 
 COUNT = "window.presses = 0; addEventListener('pointerdown', () => { window.presses += 1; }, true);"
@@ -13,12 +12,7 @@ COUNT = "window.presses = 0; addEventListener('pointerdown', () => { window.pres
 
 @pytest.fixture(scope="module")
 def taken(world: World) -> World:
-    """The service has come: `sweep-a` was evicted and waits, Quota1.1 is squeezed, and `extra` waits as well."""
-    with world.client("ada") as ada:
-        ada.jobs.submit({**cast.service(), "program": {}})
-    world.until(lambda: world.job("sweep-a")["phase"] == "Waiting")
-    with world.client("bob") as bob:
-        bob.jobs.submit({**cast.extra(), "program": {}})
+    world.take()
     return world
 
 

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Page
 
 from console import build
-from quotatree.cli.demo import cast
 from tests.console_browser.conftest import ARTEFACTS
 from tests.console_browser.past import remember
 from tests.console_browser.world import World
@@ -55,11 +54,7 @@ TOO_WIDE = """() => [...document.querySelectorAll('html, .page, .qdetail, .card,
 @pytest.fixture(scope="module")
 def lively(world: World) -> World:
     """The example after a service came: two jobs were evicted, one more waits, and there is a past to be looked at."""
-    with world.client("ada") as ada:
-        ada.jobs.submit({**cast.service(), "program": {}})
-    with world.client("bob") as bob:
-        bob.jobs.submit({**cast.extra(), "program": {}})
-    world.until(lambda: world.job("service")["phase"] == "Running")
+    world.take()
     remember(world.directory / "data")
     return world
 

@@ -102,7 +102,7 @@ def test_an_invalid_pair_is_refused_while_typing_and_a_valid_one_is_saved(sign_i
     admin.get_by_label("High: may take").fill("6-9")
     low = admin.get_by_label("Low: may be taken")
     low.fill("4-6")
-    expect(admin.get_by_text("low 6 reaches high 6: end low at 5")).to_be_visible()
+    expect(admin.get_by_text("low 6 reaches high 6: 6-9 over 4-5 would do")).to_be_visible()
     expect(admin.get_by_role("button", name="Save")).to_be_disabled()
     low.fill("4")
     expect(admin.get_by_role("button", name="Save")).to_be_enabled()

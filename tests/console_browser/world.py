@@ -69,6 +69,10 @@ class World:
             self._server.kill()
             self._server.wait()
 
+    @property
+    def running(self) -> bool:
+        return self._server is not None and self._server.poll() is None
+
     def client(self, user: str = "admin") -> Client:
         return Client(self.url, self.tokens[user])
 
@@ -93,6 +97,14 @@ class World:
                         {**job, "program": SAVES_OFTEN if often else SAVES_SELDOM, "grace": "1s"}
                     )
         self.until(lambda: self.used() == 128)
+
+    def take(self) -> None:
+        """A service comes: `sweep-a` and `scratch` are evicted for it and wait, and `extra` waits as well."""
+        with self.client("ada") as ada:
+            ada.jobs.submit({**cast.service(), "program": {}})
+        self.until(lambda: self.job("service")["phase"] == "Running")
+        with self.client("bob") as bob:
+            bob.jobs.submit({**cast.extra(), "program": {}})
 
     def used(self) -> float:
         with self.client() as admin:

@@ -296,6 +296,11 @@ def check_reports(state: State) -> None:
         assert list(report.loan) == model.loan(quota.id, used)
         assert list(report.idle_borrowed) == idle[quota.id]
         assert (list(report.queued), report.queued_jobs) == (queued, len(waiting))
+        under = [
+            j for j in model.jobs.values() if j.phase is Phase.WAITING and quota.id in model.path(j.quota)[1:]
+        ]
+        queued = [total(shape for j in under for _, shape in model.missing(j))[i] for i in range(3)]
+        assert (list(report.queued_below), report.queued_jobs_below) == (queued, len(under))
         for i in range(3):
             rooms = [
                 m - used[q][i]

@@ -2704,7 +2704,8 @@ export interface components {
          * JobOut
          * @description `core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
          *     `max_replicas` are what its owner said of it. `reason` and its code say why it waits now, or how many replicas run of those that it wants; `position` is its place in the queue of its quota, where it was asked for; `ending`
-         *     says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it.
+         *     says of a failed job what went wrong. `waiting_since_ms`: when it last began to wait, null unless it waits now;
+         *     `waited_before_ms`: how long it waited before that, or before its present run: since its submission, without its runs. `allowed`: what the reader's roles let them do to it.
          */
         JobOut: {
             /** Id */
@@ -2734,6 +2735,10 @@ export interface components {
             position: number | null;
             /** Submitted Ms */
             submitted_ms: number;
+            /** Waiting Since Ms */
+            waiting_since_ms: number | null;
+            /** Waited Before Ms */
+            waited_before_ms: number;
             /** First Started Ms */
             first_started_ms: number | null;
             /** Started Ms */
@@ -3826,7 +3831,7 @@ export interface components {
         };
         /**
          * QuotaStub
-         * @description A quota above those that one may see: what of it bounds them.
+         * @description A quota above those that one may see: what of it bounds them. `free`: of it and all above it, `unused`: of its own min.
          */
         QuotaStub: {
             /** Id */
@@ -3837,6 +3842,7 @@ export interface components {
             depth: number;
             min: components["schemas"]["AmountsOut"];
             free: components["schemas"]["AmountsOut"];
+            unused: components["schemas"]["AmountsOut"];
         };
         /**
          * QuotaUserOut
@@ -4434,7 +4440,8 @@ export interface components {
          *
          *     `used_own`, `used_below`: regular work here and below; `loan`: what of it is beyond min; `squeezed`: what cannot be
          *     used of the guarantee now, because of `stood_on_by`; `shortfall`: what lost nodes take from a root; `idle_*`: idle work
-         *     here and on what is not used here; `queued`: what waits; `free`: what a regular job could start with now.
+         *     here and on what is not used here; `queued`: what waits here, `queued_below`: below; `free`: what a regular job could start
+         *     with now.
          */
         UsageOut: {
             desired: components["schemas"]["AmountsOut"];
@@ -4451,6 +4458,9 @@ export interface components {
             queued: components["schemas"]["AmountsOut"];
             /** Queued Jobs */
             queued_jobs: number;
+            queued_below: components["schemas"]["AmountsOut"];
+            /** Queued Jobs Below */
+            queued_jobs_below: number;
             free: components["schemas"]["AmountsOut"];
         };
         /**
@@ -4764,7 +4774,7 @@ export interface operations {
                 /** @description with the number of jobs on all pages */
                 total?: boolean;
                 /** @description by what; with a minus, from large to small */
-                sort?: "submitted" | "-submitted" | "priority" | "-priority" | "gpus" | "-gpus" | "name" | "-name" | "owner" | "-owner" | "quota" | "-quota" | "workspace" | "-workspace" | "module" | "-module" | "phase" | "-phase" | "started" | "-started" | "ended" | "-ended";
+                sort?: "submitted" | "-submitted" | "priority" | "-priority" | "gpus" | "-gpus" | "name" | "-name" | "owner" | "-owner" | "quota" | "-quota" | "workspace" | "-workspace" | "module" | "-module" | "phase" | "-phase" | "started" | "-started" | "ended" | "-ended" | "waiting_since" | "-waiting_since";
                 /** @description at most so many on a page */
                 limit?: number;
                 /** @description `next` of the page before, with the same filter */

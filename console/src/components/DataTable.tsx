@@ -29,7 +29,7 @@ type Props<T> = {
 };
 
 const ROW_PX = 32;
-const FEW = 60;
+const FEW = 30;
 
 export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd, selected }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
@@ -37,7 +37,7 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd,
   const shown = useMemo(() => (held === null ? { rows, changes: 0 } : frozen(held, rows, rowId)), [held, rows, rowId]);
   const hold = () => held === null && setHeld(rows.map(rowId));
   const many = shown.rows.length > FEW;
-  const virtual = useVirtualizer({ count: shown.rows.length, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 8 });
+  const virtual = useVirtualizer({ count: shown.rows.length, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 4 });
   const items = virtual.getVirtualItems();
   const first = many ? (items[0]?.index ?? 0) : 0;
   const last = many ? (items[items.length - 1]?.index ?? 0) + 1 : shown.rows.length;
@@ -48,7 +48,7 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd,
   return (
     <>
       <div
-        className="tablebox"
+        className={many ? "tablebox many" : "tablebox"}
         ref={box}
         tabIndex={0}
         role="region"

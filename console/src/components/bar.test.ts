@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { scaleOf, segments, spoken, type Figures } from "./bar";
 
-const none: Figures = { min: 48, desired: 48, usedOwn: 0, usedBelow: 0, idleLent: 0, squeezed: 0, reserved: 0, shortfall: 0, queued: 0 };
+const none: Figures = { min: 48, desired: 48, usedOwn: 0, usedBelow: 0, idleLent: 0, squeezed: 0, reserved: 0, shortfall: 0, queued: 0, queuedBelow: 0 };
 
 test("an unused quota is one free piece", () => {
   expect(segments(none)).toEqual([{ kind: "free", from: 0, to: 48 }]);

@@ -10,6 +10,8 @@ export type Figures = {
   reserved: number;
   shortfall: number;
   queued: number;
+  /** What waits at the quotas below; no piece of the bar, which shows what waits for this quota alone. */
+  queuedBelow: number;
 };
 
 export type Kind = "own" | "below" | "loan" | "idle" | "squeezed" | "free" | "short" | "queued";
@@ -62,6 +64,7 @@ export function spoken(figures: Figures): string {
     ["reserved", figures.reserved],
     ["missing", figures.shortfall],
     ["queued", figures.queued],
+    ["queued below", figures.queuedBelow],
   ] as const)
     if (value > 0) parts.push(`${name} ${value}`);
   if (figures.desired !== figures.min) parts.push(`going to ${figures.desired}`);
@@ -77,6 +80,7 @@ type Usage = {
   squeezed: { gpus?: number };
   shortfall: { gpus?: number };
   queued: { gpus?: number };
+  queued_below: { gpus?: number };
   free: { gpus?: number };
 };
 
@@ -94,5 +98,6 @@ export function figuresOf(usage: Usage, reserved: { gpus?: number } | undefined)
     reserved: reserved?.gpus ?? 0,
     shortfall: usage.shortfall.gpus ?? 0,
     queued: usage.queued.gpus ?? 0,
+    queuedBelow: usage.queued_below.gpus ?? 0,
   };
 }

@@ -68,6 +68,20 @@ export function Ago({ from }: { from: number }) {
   );
 }
 
+type Wait = { submitted_ms: number; waiting_since_ms: number | null; waited_before_ms: number };
+
+/** How long a job waits since it last began to, and all its waits together where it waited before. */
+export function Waits({ job }: { job: Wait }) {
+  const now = useNow();
+  const since = job.waiting_since_ms ?? job.submitted_ms;
+  return (
+    <span title={`since ${fullMoment(since)}`} className="nowrap">
+      {duration(now - since)}
+      {job.waited_before_ms < 1000 ? null : <span className="dim">, {duration(now - since + job.waited_before_ms)} in all</span>}
+    </span>
+  );
+}
+
 /** Names of jobs by id, as an answer tells them beside its ids: so nobody asks for each job. */
 export const JobNames = createContext<Readonly<Record<string, string>>>({});
 

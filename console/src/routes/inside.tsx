@@ -2,7 +2,7 @@
 import { createRoute, redirect } from "@tanstack/react-router";
 import { ApiProblem } from "../api/problems";
 import { whoamiQuery } from "../api/shared";
-import { ErrorState, NoSuchPage } from "../components/StateBlock";
+import { NoSuchPage } from "../components/StateBlock";
 import { Shell } from "../features/shell/Shell";
 import { rootRoute } from "./root";
 
@@ -10,12 +10,6 @@ export const insideRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "inside",
   component: Shell,
-  notFoundComponent: NoSuchPage,
-  errorComponent: ({ error, reset }) => (
-    <div className="page">
-      <ErrorState error={error} retry={reset} />
-    </div>
-  ),
   beforeLoad: async ({ context, location }) => {
     try {
       await context.client.ensureQueryData(whoamiQuery);
@@ -25,3 +19,6 @@ export const insideRoute = createRoute({
     }
   },
 });
+
+/** Any address behind the door that is no page: said beside the menu. */
+export const nowhereRoute = createRoute({ getParentRoute: () => insideRoute, path: "$", staticData: { title: "No such page" }, component: NoSuchPage });

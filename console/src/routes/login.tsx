@@ -1,10 +1,12 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { page } from "./page";
 import { rootRoute } from "./root";
 import { text } from "./search";
 
 export const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/login",
+  staticData: { title: "Sign in" },
   validateSearch: (raw: Record<string, unknown>): { back?: string } => text(raw, ["back"]),
-  component: lazyRouteComponent(() => import("../features/account/LoginPage"), "LoginPage"),
+  component: page(() => import("../features/account/LoginPage"), "LoginPage"),
 });

@@ -1,8 +1,10 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { insideRoute } from "./inside";
+import { page } from "./page";
 
 export const overviewRoute = createRoute({
   getParentRoute: () => insideRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("../features/overview/OverviewPage"), "OverviewPage"),
+  staticData: { title: "Overview" },
+  component: page(() => import("../features/overview/OverviewPage"), "OverviewPage"),
 });

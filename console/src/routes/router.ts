@@ -1,8 +1,9 @@
 // All addresses of the console.
 import type { QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
+import { NoSuchPage, PageError } from "../components/StateBlock";
 import { clusterRoute } from "./cluster";
-import { insideRoute } from "./inside";
+import { insideRoute, nowhereRoute } from "./inside";
 import { jobRoutes } from "./jobs";
 import { loginRoute } from "./login";
 import { overviewRoute } from "./overview";
@@ -12,10 +13,10 @@ import { policyRoute, quotaRoutes } from "./quotas";
 import { rootRoute } from "./root";
 import { whatIfRoutes } from "./whatif";
 
-const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, policyRoute, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes, ...whatIfRoutes])]);
+const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, policyRoute, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes, ...whatIfRoutes, nowhereRoute])]);
 
 export function makeRouter(client: QueryClient) {
-  return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });
+  return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", defaultErrorComponent: PageError, defaultNotFoundComponent: NoSuchPage, scrollRestoration: true });
 }
 
 declare module "@tanstack/react-router" {

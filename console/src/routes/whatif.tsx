@@ -1,7 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { only } from "./gate";
 import { insideRoute } from "./inside";
+import { page } from "./page";
 
 export const whatIfRoutes = [
-  createRoute({ getParentRoute: () => insideRoute, path: "/what-if", component: lazyRouteComponent(() => import("../features/whatif/WhatIfPage"), "WhatIfPage") }),
-  createRoute({ getParentRoute: () => insideRoute, path: "/what-if/$run", component: lazyRouteComponent(() => import("../features/whatif/RunPage"), "RunPage") }),
+  createRoute({ getParentRoute: () => insideRoute, path: "/what-if", staticData: { title: "What-if" }, beforeLoad: only("operate"), component: page(() => import("../features/whatif/WhatIfPage"), "WhatIfPage") }),
+  createRoute({ getParentRoute: () => insideRoute, path: "/what-if/$run", staticData: { of: "run", title: "what-if" }, beforeLoad: only("operate"), component: page(() => import("../features/whatif/RunPage"), "RunPage") }),
 ] as const;

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quotatree import __version__
 from quotatree.api import problems
+from quotatree.api.compression import Compressed
 from quotatree.api.console_files import BUILT_INTO, ConsoleFiles
 from quotatree.api.described import describe
 from quotatree.api.routes import (
@@ -98,6 +99,7 @@ def create_app(services: Services | None, console: Path = BUILT_INTO) -> FastAPI
     describe(app)
     app.router.default = ConsoleFiles(console)
     app.add_middleware(CarefulHeaders)
+    app.add_middleware(Compressed)
     return app
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
 
 from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
@@ -26,6 +26,7 @@ class QuotaReport:
     idle_borrowed          idle work of the quota and its descendants
     idle_lent              how much of the unused guarantee idle work from outside may be standing on
     queued, queued_jobs    demand that waits at the quota itself
+    queued_below, queued_jobs_below   demand that waits at its descendants
     free                   what a regular job of the quota could start now, along the whole path
     """
 
@@ -43,6 +44,8 @@ class QuotaReport:
     idle_lent: Resources
     queued: Resources
     queued_jobs: int
+    queued_below: Resources
+    queued_jobs_below: int
     free: Resources
 
 
@@ -51,7 +54,8 @@ def quota_report(state: State, quota_id: str) -> QuotaReport:
     used_own = Resources(*quota.own_used)
     tight = Resources(*(squeezed(quota, i) for i in range(3)))
     outside = [quota.root.idle[i] - quota.idle[i] for i in range(3)]
-    queued, queued_jobs = _queued(state, quota)
+    queued, queued_jobs = _queued(state, (quota,))
+    queued_below, queued_jobs_below = _queued(state, tuple(quota.subtree())[1:])
     return QuotaReport(
         id=quota.id,
         depth=quota.depth,
@@ -69,6 +73,8 @@ def quota_report(state: State, quota_id: str) -> QuotaReport:
         ),
         queued=queued,
         queued_jobs=queued_jobs,
+        queued_below=queued_below,
+        queued_jobs_below=queued_jobs_below,
         free=_free(quota),
     )
 
@@ -98,11 +104,10 @@ def module_totals(state: State, quotas: Container[str]) -> dict[Module, ModuleTo
                 total.regular_milli += cls.standing[GPU]
             if cls.kind is UnitKind.CORE:
                 total.running_jobs += sum(len(bucket) for bucket in cls.buckets.values())
-    for name, quota in state.quotas.items():
-        for first, request, jobs in _waiting(state, quota) if name in quotas else ():
-            total = found[first.spec.module]
-            total.waiting_jobs += jobs
-            total.waiting_milli += request.gpu_milli * jobs
+    for first, request, jobs in _waiting(state, [q for name, q in state.quotas.items() if name in quotas]):
+        total = found[first.spec.module]
+        total.waiting_jobs += jobs
+        total.waiting_milli += request.gpu_milli * jobs
     return found
 
 
@@ -141,26 +146,27 @@ def job_totals(state: State) -> dict[tuple[QuotaId, Module], JobTotal]:
     return found
 
 
-def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
-    """Return what waiting jobs of the quota itself ask for, and their number."""
+def _queued(state: State, quotas: Collection[Quota]) -> tuple[Resources, int]:
+    """Return what waiting jobs of these quotas ask for, and their number."""
     queued, number = ZERO, 0
-    for _, request, jobs in _waiting(state, quota):
+    for _, request, jobs in _waiting(state, quotas):
         queued, number = queued.plus(request.times(jobs)), number + jobs
     return queued, number
 
 
-def _waiting(state: State, quota: Quota) -> Iterator[tuple[Job, Resources, int]]:
-    """Yield who waits at the quota itself: one of them, what each of them asks for, and how many are alike.
+def _waiting(state: State, quotas: Collection[Quota]) -> Iterator[tuple[Job, Resources, int]]:
+    """Yield the jobs that wait at these quotas: one of those alike, what each of them asks for, and their number.
 
     They are counted by class: a queue may be ten thousand long, and figures are asked for often. Who backs off after
     starts that came to nothing stands in no queue, and waits all the same.
     """
-    for alike in quota.queue.classes.values():
-        first = state.jobs[alike.members[0][1]]
-        if not first.running:
-            yield first, alike.request, len(alike.members)
+    for quota in quotas:
+        for alike in quota.queue.classes.values():
+            first = state.jobs[alike.members[0][1]]
+            if not first.running:
+                yield first, alike.request, len(alike.members)
     for job in state.put_off.values():
-        if job.quota is quota and job.retry_ms:
+        if job.retry_ms and job.quota in quotas:
             yield job, total_request(job, least_asked_for(job)), 1
 
 

@@ -9,7 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, func, or_, select, text, tuple_
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    cast,
+    func,
+    or_,
+    select,
+    text,
+    tuple_,
+    type_coerce,
+)
 
 from quotatree.store import read_rows as make
 from quotatree.store import rows as r
@@ -61,6 +76,10 @@ class LedgerEntry:
     victims: tuple[r.VictimRow, ...]
 
 
+BEGAN_TO_WAIT: Final = "queued_ms"
+"""To list jobs by when they last began to wait, which no column has."""
+
+
 class JobSort(NamedTuple):
     """By which column to list jobs, and in which direction. Equal ones stand in the order of their ids."""
 
@@ -82,13 +101,25 @@ def jobs(
             connection, _jobs(asked), (c.submitted_ms, c.id), (asked, sort), *page, make=make.job_row
         )
     # Only what the order needs is sorted; records are fetched for one page. No index has these orders.
-    column = c[sort.column]
-    key = (func.coalesce(column, 0) if column.nullable else column).label(SORT_KEY)
+    key = (_began_to_wait(connection) if sort.column == BEGAN_TO_WAIT else _known(c[sort.column])).label(
+        SORT_KEY
+    )
     slim = [branch.with_only_columns(key, c.id) for branch in _jobs(asked)]
     found = fetch(connection, slim, (key, c.id), (asked, sort), *page, make=lambda row: str(row["id"]))
     rows = connection.execute(select(t.JOBS).where(c.id.in_(found.items))).mappings()
     by_id = {row["id"]: make.job_row(row) for row in rows}
     return Page(tuple(by_id[name] for name in found.items if name in by_id), found.next)
+
+
+def _known(column: Column[Any]) -> ColumnElement[Any]:
+    return func.coalesce(column, 0) if column.nullable else column
+
+
+def _began_to_wait(connection: Connection) -> ColumnElement[int]:
+    """When each job last began to wait: a part of its record, which only PostgreSQL needs to be told is JSON."""
+    on_postgresql = connection.dialect.name == "postgresql"
+    record = cast(t.JOBS.c.record, JSON) if on_postgresql else type_coerce(t.JOBS.c.record, JSON)
+    return cast(record[BEGAN_TO_WAIT].as_string(), BigInteger)
 
 
 def count_jobs(connection: Connection, asked: JobFilter) -> int:
@@ -146,6 +177,17 @@ def run_times(connection: Connection, ids: Sequence[str], now_ms: int) -> dict[s
     ran = func.sum(func.coalesce(c.ended_ms, now_ms) - c.started_ms)
     rows = connection.execute(select(c.job, ran).where(c.job.in_(ids)).group_by(c.job))
     return {job: int(ran_ms) for job, ran_ms in rows}
+
+
+def ran_before(connection: Connection, until: Mapping[str, int]) -> dict[str, int]:
+    """How long each job ran before a moment of its own, in milliseconds; jobs without a run before it are left out."""
+    c, found = t.RUNS.c, dict[str, int]()
+    rows = connection.execute(select(c.job, c.started_ms, c.ended_ms).where(c.job.in_(list(until))))
+    for job, started_ms, ended_ms in rows:
+        ran_ms = min(until[job], until[job] if ended_ms is None else ended_ms) - started_ms
+        if ran_ms > 0:
+            found[job] = found.get(job, 0) + ran_ms
+    return found
 
 
 def endings(connection: Connection, of: Mapping[str, int]) -> dict[str, str]:

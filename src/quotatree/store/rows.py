@@ -104,6 +104,16 @@ class JobRow:
         return self.record.started_ms or None
 
     @property
+    def waits(self) -> bool:
+        return self.record.phase in (Phase.WAITING, Phase.HELD)
+
+    @property
+    def waits_from_ms(self) -> int:
+        """When its present wait began; of a job that does not wait, when its latest run did."""
+        record = self.record
+        return record.queued_ms if self.waits else record.started_ms or record.queued_ms
+
+    @property
     def gpu_milli(self) -> int:
         """GPUs of all replicas together, in thousandths of a GPU."""
         return sum(group.replicas * group.shape.gpu_milli for group in self.record.spec.groups)

@@ -206,6 +206,10 @@ class Store:
     def runs(self, job_id: str) -> tuple[r.RunRow, ...]:
         return self._read(lambda c: reads.runs(c, job_id))
 
+    def ran_before(self, until: Mapping[str, int]) -> dict[str, int]:
+        """How long each job ran before a moment of its own, in milliseconds; jobs without a run before it are left out."""
+        return self._read(lambda c: reads.ran_before(c, until))
+
     def endings(self, of: Mapping[str, int]) -> dict[str, str]:
         """How runs ended, by job. `of` has the number of the run by job; a run without a known ending is left out."""
         return self._read(lambda c: reads.endings(c, of))

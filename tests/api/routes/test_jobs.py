@@ -63,3 +63,30 @@ def test_a_running_job_says_how_many_replicas_run_of_those_it_wants_p12(api: Api
     whole = api.submit("eve", workspace="speech", gpus=1, quota="b")
     api.wait_phase(whole, "Running")
     assert api.get(f"/jobs/{whole}", "eve").json()["reason"] is None
+
+
+def test_a_victim_waits_since_it_was_evicted_and_longest_waiting_sorts_by_that(on_both: Api):
+    api = on_both
+    victim = api.submit(gpus=4, name="victim")
+    api.wait_phase(victim, "Running")
+    patient = api.submit(gpus=4, name="patient")
+    api.wait_phase(patient, "Waiting")
+    child_level = {"priorities": "1-9", "modules": ["DLC"]}
+    changed = api.ask("PATCH", "/api/v1/quotas/team", json={"child_level": child_level})
+    assert changed.status_code == 200, changed.text
+    bound = api.ask("PUT", "/api/v1/workspaces/vision/quotas/team", "root")
+    assert bound.is_success, bound.text
+    taker = api.submit("ada", gpus=8, name="taker", quota="team", priority=9)
+    api.wait_phase(taker, "Running")
+    found = {one["name"]: one for one in api.get("/jobs").json()["items"]}
+    began = found["victim"]["waiting_since_ms"]
+    assert found["victim"]["started_ms"] < began <= found["taker"]["started_ms"]
+    assert found["taker"]["waiting_since_ms"] is None
+    assert found["patient"]["waiting_since_ms"] == found["patient"]["submitted_ms"]
+    assert found["victim"]["waited_before_ms"] == 0, "it started at once, and its run is no wait"
+    listed = api.get("/jobs", params={"phase": "Waiting", "sort": "waiting_since"}).json()["items"]
+    assert [one["name"] for one in listed] == ["patient", "victim"]
+    told = [one for one in api.get("/summary").json()["attention"] if one["kind"] == "waiting"]
+    assert [(one["name"], one["since_ms"]) for one in told] == [
+        ("patient", found["patient"]["submitted_ms"]), ("victim", began),
+    ]  # fmt: skip

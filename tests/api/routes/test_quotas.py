@@ -6,12 +6,13 @@ from tests.api.serving import Api, wait_for
 
 
 def test_who_sees_one_quota_sees_what_bounds_it_from_above(api: Api):
-    """W2: of an ancestor a member learns its min and what is free, and nothing of a sibling."""
+    """W2: of an ancestor a member learns its min and what of it is free and unused, and nothing of a sibling."""
     api.submit("eve", workspace="speech", quota="b", gpus=3)
     tree = api.get("/quotas", "ann").json()
     assert [one["id"] for one in tree["items"]] == ["a"]
     assert tree["ancestors"] == [
-        {"id": "team", "parent": None, "depth": 1, "min": {"gpus": 8}, "free": {"gpus": 5, "cpu": 0, "memory": "0Gi"}}
+        {"id": "team", "parent": None, "depth": 1, "min": {"gpus": 8}, "free": {"gpus": 5, "cpu": 0, "memory": "0Gi"},
+         "unused": {"gpus": 5}}
     ]  # fmt: skip
     whole = api.get("/quotas").json()
     assert ([one["id"] for one in whole["items"]], whole["ancestors"]) == (["team", "a", "b"], [])
@@ -80,3 +81,14 @@ def test_a_quota_names_the_bound_workspaces_that_its_reader_knows(api: Api):
     assert api.get("/quotas/a", "ann").json()["workspaces"] == ["vision"]
     assert api.get("/quotas/a", "eve").json()["workspaces"] == ["speech"]
     assert {one["id"]: one["workspaces"] for one in api.get("/quotas", "quinn").json()["items"]}["a"] == []
+
+
+def test_what_waits_at_a_quota_and_what_waits_below_are_told_apart_q7(api: Api):
+    api.submit(gpus=4)
+    for _ in range(3):
+        api.submit(gpus=4)
+    figures = {one["id"]: one["usage"] for one in api.get("/quotas").json()["items"]}
+    assert (figures["a"]["queued_jobs"], figures["a"]["queued"]["gpus"]) == (3, 12)
+    assert (figures["a"]["queued_jobs_below"], figures["a"]["queued_below"]["gpus"]) == (0, 0)
+    assert (figures["team"]["queued_jobs"], figures["team"]["queued"]["gpus"]) == (0, 0)
+    assert (figures["team"]["queued_jobs_below"], figures["team"]["queued_below"]["gpus"]) == (3, 12)

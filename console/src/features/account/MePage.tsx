@@ -18,7 +18,7 @@ export function MePage() {
     <div className="page stack">
       <div className="head" style={{ marginBottom: 0 }}>
         <h1>{me.user.name}</h1>
-        <span className="dim">{me.user.display}</span>
+        <bdi className="dim">{me.user.display}</bdi>
         {me.user.platform_admin ? <span className="chip info">platform admin</span> : null}
       </div>
       <section className="card stack tight" aria-label="Roles">

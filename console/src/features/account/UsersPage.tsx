@@ -49,7 +49,7 @@ function Accounts({ users }: { users: User[] }) {
   };
   const columns: Column<User>[] = [
     { key: "name", title: "User", cell: (one) => one.name },
-    { key: "display", title: "Name", from: "medium", cell: (one) => one.display || <span className="dim">–</span> },
+    { key: "display", title: "Name", from: "medium", cell: (one) => one.display ? <bdi>{one.display}</bdi> : <span className="dim">–</span> },
     { key: "email", title: "E-mail", from: "wide", cell: (one) => one.email || <span className="dim">–</span> },
     { key: "in", title: "Signs in by", from: "wide", cell: (one) => [one.has_password ? "password" : null, one.identity === null ? null : "identity provider", "token"].filter(Boolean).join(", ") },
     { key: "admin", title: "Platform admin", cell: (one) => <Switch aria-label={`${one.name} is platform admin`} checked={one.platform_admin} onChange={(e) => ask({ name: one.name, platform_admin: e.currentTarget.checked })} /> },

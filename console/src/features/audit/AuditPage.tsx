@@ -11,14 +11,14 @@ import type { Audit } from "../../api/types";
 import { DataTable, type Column } from "../../components/DataTable";
 import { Answered, Empty } from "../../components/StateBlock";
 import { When } from "../../components/chips";
+import { Told } from "./Told";
+import { eachOnce } from "./words";
 
 const COLUMNS: Column<Audit>[] = [
   { key: "at", title: "When", from: "medium", cell: (one) => <When at={one.at_ms} /> },
   { key: "actor", title: "Who", cell: (one) => one.actor },
-  { key: "action", title: "Did", cell: (one) => one.action },
-  { key: "target", title: "To", cell: (one) => <span className="mono" title={one.target}>{one.target}</span> },
+  { key: "told", title: "Did", rest: true, cell: (one) => <span title={`${one.action} ${one.target}\n${JSON.stringify(one.body, null, 1)}`}><Told audit={one} /></span> },
   { key: "workspace", title: "Workspace", from: "wide", cell: (one) => one.workspace ?? <span className="dim">–</span> },
-  { key: "body", title: "With", from: "medium", rest: true, cell: (one) => <span className="mono dim" title={JSON.stringify(one.body, null, 1)}>{Object.keys(one.body).length === 0 ? "" : JSON.stringify(one.body)}</span> },
 ];
 
 export function AuditPage() {
@@ -32,7 +32,7 @@ export function AuditPage() {
     initialPageParam: "",
     getNextPageParam: (last) => last.next ?? undefined,
   });
-  const rows = audit.data?.pages.flatMap((page) => page.items) ?? [];
+  const rows = eachOnce(audit.data?.pages.flatMap((page) => page.items) ?? []);
   const set = (part: object) => void navigate({ to: "/audit", search: Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value)), replace: true });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = audit;
   const more = useCallback(() => {

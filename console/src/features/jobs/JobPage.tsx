@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { jobQuery } from "../../api/shared";
 import type { Job } from "../../api/types";
-import { Answered } from "../../components/StateBlock";
-import { Ago, Gpus, ModuleMark, PhaseChip, PriorityChip, QuotaRef } from "../../components/chips";
+import { Answered, Missing, isMissing } from "../../components/StateBlock";
+import { Ago, Gpus, ModuleMark, PhaseChip, PriorityChip, QuotaRef, Waits } from "../../components/chips";
 import { ordinal } from "../../formats";
 import { JobActions } from "./JobActions";
 
@@ -18,6 +18,7 @@ const TABS = [
 export function JobPage() {
   const { job: id } = useParams({ from: "/inside/jobs/$job" });
   const job = useQuery(jobQuery(id));
+  if (job.data === undefined && isMissing(job.error)) return <div className="page"><Missing what="job" id={id} all="/jobs" name="All jobs" /></div>;
   return (
     <div className="page">
       <Answered query={job}>
@@ -31,7 +32,7 @@ export function JobPage() {
               <span>
                 <Gpus value={found.gpus} />
               </span>
-              <span className="dim">
+              <span className="dim" data-testid="standing">
                 <Standing job={found} /> <QuotaRef id={found.quota} />
               </span>
               <div className="actions">
@@ -57,7 +58,7 @@ function Standing({ job }: { job: Job }) {
   if (job.phase === "Waiting" || job.phase === "Held")
     return (
       <>
-        waits <Ago from={job.submitted_ms} />
+        waits <Waits job={job} />
         {job.position === null ? "" : `, ${ordinal(job.position)}`} in
       </>
     );

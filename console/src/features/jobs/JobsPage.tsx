@@ -3,13 +3,14 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { quotasQuery, workspacesQuery } from "../../api/shared";
+import { workspacesQuery } from "../../api/shared";
 import { MODULES, PHASES, type Job } from "../../api/types";
 import { Go, jobPath } from "../../components/Go";
 import { DataTable, type Column } from "../../components/DataTable";
+import { QuotaChoice } from "../../components/QuotaChoice";
 import { capital } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
-import { Ago, Gpus, JobRef, ModuleMark, PhaseChip, PriorityChip, QuotaRef, When } from "../../components/chips";
+import { Ago, Gpus, JobRef, ModuleMark, PhaseChip, PriorityChip, QuotaRef, Waits, When } from "../../components/chips";
 import { csv, download } from "../../csv";
 import { count } from "../../formats";
 import type { JobSearch } from "./filters";
@@ -24,7 +25,7 @@ const COLUMNS: Column<Job>[] = [
   { key: "gpus", title: "Size", sort: "gpus", right: true, cell: (job) => <Gpus value={job.gpus} /> },
   { key: "quota", title: "Quota", sort: "quota", from: "wide", cell: (job) => <QuotaRef id={job.quota} /> },
   { key: "owner", title: "Owner", sort: "owner", from: "wide", cell: (job) => job.owner },
-  { key: "since", title: "For", from: "wide", cell: (job) => <Since job={job} /> },
+  { key: "since", title: "For", sort: "waiting_since", from: "wide", cell: (job) => <Since job={job} /> },
   { key: "why", title: "Why", rest: true, cell: (job) => <Why job={job} /> },
   { key: "submitted", title: "Submitted", sort: "submitted", from: "wide", cell: (job) => <When at={job.submitted_ms} /> },
 ];
@@ -33,7 +34,8 @@ const idOf = (job: Job) => job.id;
 
 function Since({ job }: { job: Job }) {
   if (job.ended_ms !== null) return <span className="dim">–</span>;
-  return <Ago from={job.phase === "Running" ? (job.started_ms ?? job.submitted_ms) : job.submitted_ms} />;
+  if (job.waiting_since_ms !== null) return <Waits job={job} />;
+  return job.phase === "Running" && job.started_ms !== null ? <Ago from={job.started_ms} /> : <span className="dim">–</span>;
 }
 
 function Why({ job }: { job: Job }) {
@@ -96,7 +98,6 @@ export function JobsPage() {
 }
 
 function Filters({ search, set }: { search: JobSearch; set: (part: Partial<JobSearch>) => void }) {
-  const quotas = useQuery(quotasQuery).data ?? [];
   const workspaces = useQuery(workspacesQuery).data ?? [];
   const [part, setPart] = useState(search.part ?? "");
   useEffect(() => {
@@ -111,7 +112,7 @@ function Filters({ search, set }: { search: JobSearch; set: (part: Partial<JobSe
       <NativeSelect aria-label="Phase" value={search.phase ?? ""} data={[{ value: "", label: "any phase" }, { value: "active", label: "active" }, ...PHASES.map((value) => ({ value, label: value }))]} onChange={(e) => set({ phase: e.currentTarget.value })} />
       <NativeSelect aria-label="Module" value={search.module ?? ""} data={all("any module", MODULES)} onChange={(e) => set({ module: e.currentTarget.value })} />
       <NativeSelect aria-label="Priority" value={search.priority ?? ""} data={all("any priority", ["7-9", "4-6", "1-3", "9", "8", "7", "6", "5", "4", "3", "2", "1"])} onChange={(e) => set({ priority: e.currentTarget.value })} />
-      <NativeSelect aria-label="Quota" value={search.quota ?? ""} data={all("any quota", quotas.map((one) => one.id))} onChange={(e) => set({ quota: e.currentTarget.value })} />
+      <QuotaChoice value={search.quota ?? ""} onChange={(quota) => set({ quota })} />
       <NativeSelect aria-label="Workspace" value={search.workspace ?? ""} data={all("any workspace", workspaces.map((one) => one.id))} onChange={(e) => set({ workspace: e.currentTarget.value })} />
       <SavedViews search={search} />
     </div>

@@ -10,7 +10,7 @@ import { Rules, ReasonLine, Tried, capital } from "../../components/ReasonList";
 import { Answered } from "../../components/StateBlock";
 import { JobRef, QuotaRef, When } from "../../components/chips";
 import { count, gpus, number, work } from "../../formats";
-import { pathOf } from "./path";
+import { actorOf, pathOf, squeezeOf, type Squeeze } from "./path";
 import { EstimateLine } from "./EstimateLine";
 import { estimateQuery, explanationQuery, exposureQuery } from "./queries";
 import { Story } from "./HistoryTab";
@@ -74,7 +74,7 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
     <section className="card stack" aria-label="Why it waits" data-testid="why">
       {first === undefined ? null : (
         <div>
-          <p style={{ fontSize: 16, fontWeight: 600 }}>{capital(first.text)}</p>
+          <Verdict job={job} told={told} otherwise={capital(first.text)} />
           <Rules rules={first.rules} />
         </div>
       )}
@@ -151,6 +151,28 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
   );
 }
 
+/** Why in one sentence: who stands in the way, where that is one party; else the server's first reason. Below it what would help. */
+function Verdict({ job, told, otherwise }: { job: Job; told: Explanation; otherwise: string }) {
+  const tree = useQuery(treeQuery).data;
+  const actor = tree === undefined ? null : actorOf(tree, job.quota, wantedOf(job), told.holders);
+  if (actor === null) return <p className="verdict">{otherwise}</p>;
+  return (
+    <>
+      <p className="verdict" data-testid="verdict">
+        {actor.jobs === 1 ? "A job" : count(actor.jobs, "job")} of <QuotaRef id={actor.quota} /> (priority {actor.priority}, {gpus(actor.gpus)}) {actor.jobs === 1 ? "stands" : "stand"} on {gpus(actor.squeezed)} of{" "}
+        {actor.of}'s guarantee, which this job needs.
+      </p>
+      <p>{otherwise}</p>
+    </>
+  );
+}
+
+/** The GPUs that must be free together for it to start. */
+function wantedOf(job: Job): number {
+  const each = Math.max(0, ...job.groups.map((one) => one.gpus));
+  return Math.max(each, (job.gpus / Math.max(1, job.replicas)) * job.core_replicas);
+}
+
 function Start({ id }: { id: string }) {
   const estimate = useQuery(estimateQuery(id));
   if (estimate.data) return <EstimateLine told={estimate.data} />;
@@ -160,18 +182,34 @@ function Start({ id }: { id: string }) {
 function Path({ job }: { job: Job }) {
   const tree = useQuery(treeQuery).data;
   if (tree === undefined) return null;
-  const each = Math.max(0, ...job.groups.map((one) => one.gpus));
   return (
     <>
-      {pathOf(tree, job.quota, Math.max(each, (job.gpus / Math.max(1, job.replicas)) * job.core_replicas)).map((step, place) => (
+      {pathOf(tree, job.quota, wantedOf(job)).map((step, place) => (
         <span key={step.quota}>
           {place > 0 ? <span className="dim"> › </span> : null}
           <span className="nowrap">
-            {step.quota} {number(step.free)} of {number(step.min)} free {step.fits ? <span className="good">✓</span> : <span className="bad">✗</span>}
+            {step.quota} {number(step.unused)} of {number(step.min)} unused {step.fits ? <span className="good">✓</span> : <span className="bad">✗</span>}
           </span>
         </span>
       ))}
+      <Squeezed squeeze={squeezeOf(tree, job.quota)} />
     </>
+  );
+}
+
+/** Why the quota cannot use what it has left: who stands on its guarantee. */
+function Squeezed({ squeeze }: { squeeze: Squeeze | null }) {
+  if (squeeze === null) return null;
+  return (
+    <div>
+      {gpus(squeeze.amount)} of {squeeze.quota}'s guarantee are <span className="bad">squeezed</span>
+      {squeeze.by.map((one, place) => (
+        <span key={one.quota}>
+          {place === 0 ? ": " : ", "}
+          <QuotaRef id={one.quota} /> {one.above ? "itself uses" : "has a loan of"} {gpus(one.amount)}
+        </span>
+      ))}
+    </div>
   );
 }
 
@@ -183,7 +221,7 @@ function Help({ help }: { help: Explanation["helps"][number] }) {
       <span>
         {capital(help.text)}{" "}
         {help.action === null || asked ? null : (
-          <button className="linkish small" onClick={() => setAsked(true)}>
+          <button className="asks" onClick={() => setAsked(true)}>
             what would that do?
           </button>
         )}

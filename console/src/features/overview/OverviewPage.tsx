@@ -9,8 +9,9 @@ import { BarLegend, QuotaBar } from "../../components/QuotaBar";
 import { figuresOf, scaleOf } from "../../components/bar";
 import { capital, stepName } from "../../components/ReasonList";
 import { Answered } from "../../components/StateBlock";
-import { Ago, Gpus, JobRef, ModuleMark, PriorityChip, QuotaRef, When } from "../../components/chips";
-import { count, duration, number, work } from "../../formats";
+import { Ago, Gpus, JobRef, ModuleMark, PriorityChip, QuotaRef, Waits, When } from "../../components/chips";
+import { count, number } from "../../formats";
+import { lossWords } from "../../losses";
 
 export function OverviewPage() {
   return (
@@ -100,7 +101,7 @@ function AllocationRow({ quota, top, scale }: { quota: Quota; top: boolean; scal
 function MyWaiting() {
   const me = useWhoami();
   const everybody = me.user.platform_admin;
-  const filter = { phase: ["Waiting", "Held"], positions: true, sort: "submitted", limit: 8, ...(everybody ? {} : { owner: [me.user.name] }) };
+  const filter = { phase: ["Waiting", "Held"], positions: true, sort: "waiting_since", limit: 8, ...(everybody ? {} : { owner: [me.user.name] }) };
   const jobs = useQuery({ queryKey: keys.jobs(filter), queryFn: ({ signal }) => call("get", "/api/v1/jobs", { query: filter as never, signal }) });
   return (
     <section className="card stack tight" aria-label="Waiting jobs">
@@ -137,7 +138,7 @@ function WaitingLine({ job }: { job: Job }) {
           <JobRef id={job.id} name={job.name || job.id} /> <PriorityChip priority={job.priority} /> <span><Gpus value={job.gpus} /></span>
         </span>
         <span className="dim small">
-          <Ago from={job.submitted_ms} />
+          <Waits job={job} />
         </span>
       </div>
       <div className="dim small cut" title={job.reason?.text}>
@@ -165,7 +166,7 @@ function Attention() {
                     {one.quota !== null && one.job === null ? <QuotaRef id={one.quota} /> : null}
                     {one.job !== null ? <JobRef id={one.job} name={one.name ?? undefined} /> : null}
                     {one.node !== null ? <Link to="/cluster">{one.node}</Link> : null}
-                    <span className="dim small nowrap">{one.since_ms === null ? "" : duration(told.at_ms - one.since_ms)}</span>
+                    {one.since_ms === null ? null : <span className="dim small"><Ago from={one.since_ms} /></span>}
                   </div>
                   <div className="dim small cut" title={one.text}>{one.text}</div>
                 </li>
@@ -200,7 +201,6 @@ function Taken() {
 
 function TakenLine({ ledger }: { ledger: Ledger }) {
   const { preemption } = ledger;
-  const lost = preemption.victims.reduce((sum, one) => sum + one.lost_gpu_seconds, 0);
   return (
     <li>
       <div className="row apart">
@@ -216,7 +216,7 @@ function TakenLine({ ledger }: { ledger: Ledger }) {
         </span>
       </div>
       <div className="dim small">
-        {preemption.step === null ? preemption.reason?.text : stepName(preemption.step)}, lost {work(lost)}
+        {preemption.step === null ? preemption.reason?.text : stepName(preemption.step)}, lost {lossWords(preemption.victims)}
       </div>
     </li>
   );

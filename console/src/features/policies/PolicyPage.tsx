@@ -5,12 +5,13 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useMemo } from "react";
 import { call } from "../../api/client";
 import { sentence } from "../../api/problems";
+import { NotAllowed, can } from "../../api/rights";
 import { quotasQuery } from "../../api/shared";
 import type { Quota } from "../../api/types";
 import { Conflict } from "../../components/Conflict";
 import { ModuleChoice } from "../../components/ModuleChoice";
 import { PreviewPanel } from "../../components/PreviewPanel";
-import { Empty } from "../../components/StateBlock";
+import { Missing } from "../../components/StateBlock";
 import { useDraft } from "../../components/useDraft";
 import { NEW_SELF, bodyOf, draftOf, lines, problems, type Draft } from "./draft";
 import { SelfLevelForm } from "./SelfLevelForm";
@@ -18,7 +19,8 @@ import { SelfLevelForm } from "./SelfLevelForm";
 export function PolicyPage() {
   const { quota: id } = useParams({ from: "/inside/quotas/$quota/policy" });
   const quota = useSuspenseQuery(quotasQuery).data.find((one) => one.id === id);
-  if (quota === undefined) return <div className="page"><Empty title={`${id} is not there, or not yours`} /></div>;
+  if (quota === undefined) return <div className="page"><Missing what="quota" id={id} all="/quotas" name="All quotas" /></div>;
+  if (!can(quota, "update-quota")) throw new NotAllowed("update-quota", id);
   return <Editor key={id} quota={quota} />;
 }
 

@@ -1,12 +1,14 @@
 // One self-level policy (P1): who may take whom, in which quotas.
 import { Checkbox, NativeSelect, Switch, TextInput } from "@mantine/core";
 import { ModuleChoice } from "../../components/ModuleChoice";
+import { pairProblem } from "../../pairs";
 import type { SelfDraft } from "./draft";
 
 type Props = { value: SelfDraft; place: number; wrong: Record<string, string>; onChange: (next: SelfDraft | null) => void };
 
 export function SelfLevelForm({ value, place, wrong, onChange }: Props) {
   const pair = wrong[`self.${place}`];
+  const instead = pair === undefined ? undefined : pairProblem(value.high, value.low)?.instead;
   const set = (part: Partial<SelfDraft>) => onChange({ ...value, ...part });
   return (
     <fieldset className="plainset stack">
@@ -27,6 +29,14 @@ export function SelfLevelForm({ value, place, wrong, onChange }: Props) {
           {pair === undefined ? null : (
             <div className="bad small" role="alert">
               ✗ {pair}
+              {instead === undefined ? null : (
+                <>
+                  {" "}
+                  <button type="button" className="linkish" onClick={() => set(instead)}>
+                    Write that
+                  </button>
+                </>
+              )}
             </div>
           )}
         </div>

@@ -15,7 +15,7 @@ test("what was never set and stays off is not sent", () => {
 
 test("each wrong field is named", () => {
   const draft = { ...draftOf(quota), self: [{ ...NEW_SELF, low: "4-6" }, { ...NEW_SELF, modules: [] }] };
-  expect(problems(draft)).toEqual({ "self.0": "low 6 reaches high 6: end low at 5", "self.1.modules": "choose at least one module" });
+  expect(problems(draft)).toEqual({ "self.0": "low 6 reaches high 6: 6-9 over 4-5 would do", "self.1.modules": "choose at least one module" });
 });
 
 test("any over lower has no pair to be wrong, and is sent as such", () => {

@@ -38,7 +38,7 @@ export function problems(draft: Draft): Record<string, string> {
   if (draft.child.modules.length === 0) found["child.modules"] = "choose at least one module";
   draft.self.forEach((one, place) => {
     const pair = one.any ? null : pairProblem(one.high, one.low);
-    if (pair !== null) found[`self.${place}`] = pair;
+    if (pair !== null) found[`self.${place}`] = pair.text;
     if (one.modules.length === 0) found[`self.${place}.modules`] = "choose at least one module";
   });
   return found;

@@ -1,21 +1,19 @@
 // One decision drawn: the preemptor on the left, its victims on the right, below it what was tried before.
 import "./drawn.css";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Ledger, Victim } from "../../api/types";
 import { Tried, stepName } from "../../components/ReasonList";
-import { Empty } from "../../components/StateBlock";
+import { Missing, isMissing } from "../../components/StateBlock";
 import { JobRef, ModuleMark, PriorityChip, QuotaRef, When } from "../../components/chips";
 import { number, work } from "../../formats";
 import { SinceThen } from "./SinceThen";
+import { decisionQuery } from "./queries";
 
-export function DecisionDrawn({ seq, rows }: { seq: number; rows: readonly Ledger[] }) {
-  const found = rows.find((one) => one.seq === seq);
-  if (found === undefined)
-    return rows.length === 0 ? null : (
-      <Empty title={`#${seq} is not among these`}>
-        <Link to="/preemptions">Show all</Link>
-      </Empty>
-    );
+export function DecisionDrawn({ seq, rows }: { seq: string; rows: readonly Ledger[] }) {
+  const alone = useQuery(decisionQuery(seq));
+  const found = rows.find((one) => String(one.seq) === seq) ?? alone.data;
+  if (found === undefined) return isMissing(alone.error) ? <Missing what="preemption" id={`#${seq}`} all="/preemptions" name="All preemptions" /> : null;
   const { preemption } = found;
   const same = Math.abs(preemption.cost_gpu_seconds - preemption.cost_without_ladder_gpu_seconds) < 0.5;
   return (

@@ -1,15 +1,16 @@
 // The ledger: who took what from whom, by which step, at which cost; one of them drawn.
 import { Button, NativeSelect } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { quotasQuery } from "../../api/shared";
 import type { Ledger } from "../../api/types";
 import { DataTable, type Column } from "../../components/DataTable";
+import { QuotaChoice } from "../../components/QuotaChoice";
 import { stepName } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
 import { JobRef, When } from "../../components/chips";
 import { csv, download } from "../../csv";
+import { lossWords } from "../../losses";
 import { count, number, work } from "../../formats";
 import { DecisionDrawn } from "./DecisionDrawn";
 import { ledgerQuery, type LedgerSearch } from "./queries";
@@ -23,12 +24,11 @@ const COLUMNS: Column<Ledger>[] = [
   { key: "step", title: "Step", from: "medium", cell: (one) => (one.preemption.step === null ? "" : stepName(one.preemption.step)) },
   { key: "victims", title: "Victims", rest: true, cell: (one) => <Victims ledger={one} /> },
   { key: "freed", title: "Freed", from: "wide", right: true, cell: (one) => `${number(freed(one))} GPU` },
-  { key: "lost", title: "Lost", right: true, cell: (one) => work(lost(one)) },
+  { key: "lost", title: "Lost", right: true, cell: (one) => lossWords(one.preemption.victims) },
   { key: "cost", title: "Cost", from: "wide", right: true, cell: (one) => work(one.preemption.cost_gpu_seconds) },
 ];
 
 const freed = (one: Ledger) => one.preemption.victims.reduce((sum, victim) => sum + (victim.freed.gpus ?? 0), 0);
-const lost = (one: Ledger) => one.preemption.victims.reduce((sum, victim) => sum + victim.lost_gpu_seconds, 0);
 
 function Victims({ ledger }: { ledger: Ledger }) {
   const { victims } = ledger.preemption;
@@ -50,7 +50,6 @@ export function PreemptionsPage() {
   const { seq } = useParams({ strict: false });
   const navigate = useNavigate();
   const ledger = useInfiniteQuery(ledgerQuery(search));
-  const quotas = useQuery(quotasQuery).data ?? [];
   const rows = ledger.data?.pages.flatMap((page) => page.items) ?? [];
   const set = (part: Partial<LedgerSearch>) =>
     void navigate({ to: "/preemptions", search: Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value)), replace: true });
@@ -79,9 +78,9 @@ export function PreemptionsPage() {
           </Button>
         </div>
       </div>
-      {seq === undefined ? null : <DecisionDrawn seq={Number(seq)} rows={rows} />}
+      {seq === undefined ? null : <DecisionDrawn seq={seq} rows={rows} />}
       <div className="filters" role="search" aria-label="Filter preemptions">
-        <NativeSelect aria-label="Quota" value={search.quota ?? ""} data={[{ value: "", label: "any quota" }, ...quotas.map((one) => one.id)]} onChange={(e) => set({ quota: e.currentTarget.value })} />
+        <QuotaChoice value={search.quota ?? ""} onChange={(quota) => set({ quota })} />
         <NativeSelect aria-label="Step" value={search.step ?? ""} data={[{ value: "", label: "any step" }, ...STEPS.map((value) => ({ value, label: stepName(value) }))]} onChange={(e) => set({ step: e.currentTarget.value })} />
         {search.job === undefined ? null : (
           <Button variant="subtle" onClick={() => set({ job: "" })}>

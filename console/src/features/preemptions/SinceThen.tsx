@@ -1,16 +1,12 @@
 // What became of the jobs of a decision since.
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../../api/client";
-import { keys } from "../../api/keys";
 import { Answered } from "../../components/StateBlock";
 import { JobRef, PhaseChip, QuotaRef } from "../../components/chips";
 import { ordinal } from "../../formats";
+import { decisionQuery } from "./queries";
 
-export function SinceThen({ seq }: { seq: number }) {
-  const detail = useQuery({
-    queryKey: keys.preemptions({ seq }),
-    queryFn: ({ signal }) => call("get", "/api/v1/preemptions/{seq}", { path: { seq }, signal }),
-  });
+export function SinceThen({ seq }: { seq: string }) {
+  const detail = useQuery(decisionQuery(seq));
   return (
     <Answered query={detail} rows={2}>
       {(found) =>

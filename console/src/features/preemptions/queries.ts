@@ -1,5 +1,5 @@
 // What the ledger asks.
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { keys } from "../../api/keys";
 
@@ -23,4 +23,11 @@ export const ledgerQuery = (search: LedgerSearch) =>
       }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next ?? undefined,
+  });
+
+/** One decision, and what became of its jobs. `seq` is what the address says, which may be no number. */
+export const decisionQuery = (seq: string) =>
+  queryOptions({
+    queryKey: keys.preemptions({ seq }),
+    queryFn: ({ signal }) => call("get", "/api/v1/preemptions/{seq}", { path: { seq: seq as never }, signal }),
   });

@@ -10,7 +10,7 @@ import { Go, jobPath } from "../../components/Go";
 import { DataTable, type Column } from "../../components/DataTable";
 import { capital } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
-import { Ago, Gpus, JobRef, ModuleMark, PriorityChip } from "../../components/chips";
+import { Ago, Gpus, JobRef, ModuleMark, PriorityChip, Waits } from "../../components/chips";
 import { count } from "../../formats";
 import { useQuota } from "./useQuota";
 
@@ -23,7 +23,7 @@ const COMMON: Column<Job>[] = [
 const WAITING: Column<Job>[] = [
   { key: "place", title: "Place", from: "medium", right: true, cell: (job) => job.position ?? "–" },
   ...COMMON,
-  { key: "waits", title: "Waits", from: "medium", cell: (job) => <Ago from={job.submitted_ms} /> },
+  { key: "waits", title: "Waits", from: "medium", cell: (job) => <Waits job={job} /> },
   { key: "why", title: "Why", rest: true, cell: (job) => <Why job={job} /> },
 ];
 const RUNNING: Column<Job>[] = [

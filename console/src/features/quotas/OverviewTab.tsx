@@ -12,10 +12,10 @@ import { QuotaBar } from "../../components/QuotaBar";
 import { figuresOf } from "../../components/bar";
 import { QuotaRef, When } from "../../components/chips";
 import { useDraft } from "../../components/useDraft";
-import { count, number } from "../../formats";
+import { number } from "../../formats";
 import { historyQuery } from "./queries";
 import { useQuota } from "./useQuota";
-import { STRATEGIES, childLevelWords, historyWords, selfLevelWords } from "./words";
+import { STRATEGIES, childLevelWords, historyWords, selfLevelWords, waitingWords } from "./words";
 
 export function OverviewTab() {
   const quota = useQuota();
@@ -38,7 +38,8 @@ function Numbers({ quota }: { quota: Quota }) {
     ["free", usage.free.gpus],
     ["loan", usage.loan.gpus, "warn"],
     ["squeezed", figures.squeezed, "bad"],
-    ["queued", figures.queued],
+    ["queued here", figures.queued],
+    ["queued below", figures.queuedBelow],
     ["idle lent", figures.idleLent],
     ["idle borrowed", usage.idle_borrowed.gpus],
     ["reserved", figures.reserved],
@@ -51,7 +52,7 @@ function Numbers({ quota }: { quota: Quota }) {
         <h2>
           {number(used)} of {number(figures.min)} GPU used
         </h2>
-        <span className="dim small">{usage.queued_jobs > 0 ? count(usage.queued_jobs, "job waits", "jobs wait") : "nobody waits"}</span>
+        <span className="dim small">{waitingWords(usage.queued_jobs, usage.queued_jobs_below)}</span>
       </div>
       <QuotaBar figures={figures} scale={Math.max(1, figures.min, used) * (figures.queued > 0 ? 1.12 : 1)} tall />
       <dl className="figures">
@@ -201,7 +202,7 @@ function History({ quota }: { quota: string }) {
                 <li key={event.seq}>
                   <When at={event.at_ms} />
                   <span>
-                    {historyWords(event.kind, event.body)}
+                    <bdi>{historyWords(event.kind, event.body)}</bdi>
                     {typeof event.body["by"] === "string" ? <span className="dim"> by {event.body["by"]}</span> : null}
                   </span>
                 </li>

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { can } from "../../api/rights";
-import { Empty } from "../../components/StateBlock";
+import { Missing } from "../../components/StateBlock";
 import { treeQuery } from "./queries";
 
 const TABS = [
@@ -25,16 +25,12 @@ export function QuotaDetail() {
   const { quota: id } = useParams({ from: "/inside/quotas/$quota" });
   const quota = useQuery({ ...treeQuery, select: (answer) => answer.items.find((one) => one.id === id) }).data;
   if (quota === undefined)
-    return (
-      <Empty title={`${id} is not there, or not yours`}>
-        <Link to="/quotas">All quotas</Link>
-      </Empty>
-    );
+    return <Missing what="quota" id={id} all="/quotas" name="All quotas" />;
   return (
     <>
       <div className="head">
         <h1>{quota.id}</h1>
-        {quota.name === "" ? null : <span className="dim">{quota.name}</span>}
+        {quota.name === "" ? null : <bdi className="dim named">{quota.name}</bdi>}
         <div className="actions">
           {can(quota, "update-quota") ? (
             <Button component={Link} to="/quotas/$quota/policy" params={{ quota: id } as never} variant="default">
@@ -43,6 +39,7 @@ export function QuotaDetail() {
           ) : null}
         </div>
       </div>
+      {quota.description === "" ? null : <p className="dim small described"><bdi>{quota.description}</bdi></p>}
       <nav className="tabs" aria-label="Parts of the quota" ref={bring}>
         {TABS.map(([to, name]) => (
           <Link key={to} to={to} params={{ quota: id }} activeOptions={{ exact: true, includeSearch: false }}>

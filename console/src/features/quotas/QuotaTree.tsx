@@ -128,7 +128,7 @@ function TreeRow({ row, top, scale, selected, focusable, onFold, onChoose }: Row
         </span>
         <span className="cut" title={row.quota?.name ? `${row.id} · ${row.quota.name}` : row.id}>
           {row.id}
-          {row.quota?.name ? <span className="dim small"> {row.quota.name}</span> : null}
+          {row.quota?.name ? <> <bdi className="dim small">{row.quota.name}</bdi></> : null}
         </span>
       </span>
       {figures === null ? (
@@ -141,7 +141,7 @@ function TreeRow({ row, top, scale, selected, focusable, onFold, onChoose }: Row
           <span className="qfigure">
             {number(figures.usedOwn + figures.usedBelow)}/{number(figures.min)}
           </span>
-          <Words squeezed={figures.squeezed} loan={Math.max(0, figures.usedOwn + figures.usedBelow - figures.min)} queued={figures.queued} />
+          <Words squeezed={figures.squeezed} loan={Math.max(0, figures.usedOwn + figures.usedBelow - figures.min)} queued={figures.queued} below={figures.queuedBelow} />
         </>
       )}
     </div>
@@ -149,9 +149,10 @@ function TreeRow({ row, top, scale, selected, focusable, onFold, onChoose }: Row
 }
 
 /** The one thing about a quota that wants attention most. */
-function Words({ squeezed, loan, queued }: { squeezed: number; loan: number; queued: number }) {
+function Words({ squeezed, loan, queued, below }: { squeezed: number; loan: number; queued: number; below: number }) {
   if (squeezed > 0) return <span className="qword bad">squeezed {number(squeezed)}</span>;
   if (loan > 0) return <span className="qword warn">loan {number(loan)}</span>;
   if (queued > 0) return <span className="qword" style={{ color: "var(--queued)" }}>queued {number(queued)}</span>;
+  if (below > 0) return <span className="qword" style={{ color: "var(--queued)" }} title={`${number(below)} GPU queued at quotas below`}>{number(below)} below</span>;
   return <span className="qword" />;
 }

@@ -1,5 +1,6 @@
 // Policies and changes of a quota in words.
 import type { ChildLevel, SelfLevel } from "../../api/types";
+import { count } from "../../formats";
 
 export function childLevelWords(policy: ChildLevel | null): string {
   return policy === null ? "off: nothing set" : `${policy.priorities} ${policy.modules.join(" ")}`;
@@ -18,6 +19,13 @@ export const STRATEGIES: Record<string, string> = {
   traverse: "whoever fits, in order",
   balance: "first in, first out, then whoever fits",
 };
+
+/** How many jobs wait at a quota, and how many at those below it: "2 jobs wait here, 1 job waits below". */
+export function waitingWords(here: number, below: number): string {
+  if (here + below === 0) return "no job waits";
+  const own = here === 0 ? "no job waits here" : `${count(here, "job waits", "jobs wait")} here`;
+  return below === 0 ? own : `${own}, ${count(below, "job waits", "jobs wait")} below`;
+}
 
 interface Change {
   what: string;

@@ -7,22 +7,12 @@ import { LiveProvider, useLive } from "../../api/LiveProvider";
 import { can } from "../../api/rights";
 import { signOut } from "../../api/session";
 import { useWhoami } from "../../api/shared";
+import { useServer } from "../../api/away";
 import { PriorityNamesProvider } from "../../components/PriorityNamesProvider";
 import { Loading } from "../../components/StateBlock";
 import { icons } from "../../components/icons";
-import { moment } from "../../formats";
-
-const PLACES = [
-  { to: "/", name: "Overview", icon: icons.overview, needs: null },
-  { to: "/quotas", name: "Quotas", icon: icons.quotas, needs: null },
-  { to: "/jobs", name: "Jobs", icon: icons.jobs, needs: null },
-  { to: "/preemptions", name: "Preemptions", icon: icons.preemptions, needs: null },
-  { to: "/cluster", name: "Cluster", icon: icons.cluster, needs: "see-nodes" },
-  { to: "/workspaces", name: "Workspaces", icon: icons.workspaces, needs: null },
-  { to: "/what-if", name: "What-if", icon: icons.whatif, needs: "operate" },
-  { to: "/audit", name: "Audit", icon: icons.audit, needs: null },
-  { to: "/users", name: "Users", icon: icons.users, needs: "manage-users" },
-] as const;
+import { Banner } from "./Banner";
+import { PLACES, isIn } from "./places";
 
 export function Shell() {
   return (
@@ -34,16 +24,25 @@ export function Shell() {
         <Side />
         <div className="main">
           <Banner />
-          <main id="main" className="main" tabIndex={-1}>
-            <Suspense fallback={<div className="page"><Loading /></div>}>
-              <PriorityNamesProvider>
-                <Outlet />
-              </PriorityNamesProvider>
-            </Suspense>
-          </main>
+          <Main />
         </div>
       </div>
     </LiveProvider>
+  );
+}
+
+/** What is not of now is dimmed. */
+function Main() {
+  const old = !useLive().connected;
+  const away = useServer() === "away";
+  return (
+    <main id="main" className={old || away ? "main dimmed" : "main"} tabIndex={-1}>
+      <Suspense fallback={<div className="page"><Loading /></div>}>
+        <PriorityNamesProvider>
+          <Outlet />
+        </PriorityNamesProvider>
+      </Suspense>
+    </main>
   );
 }
 
@@ -78,10 +77,6 @@ function Side() {
   );
 }
 
-function isIn(path: string, place: string): boolean {
-  return place === "/" ? path === "/" : path === place || path.startsWith(`${place}/`);
-}
-
 function Mark() {
   return (
     <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
@@ -103,17 +98,6 @@ function LiveSign() {
     <div className="plain" role="status" style={{ cursor: "default" }}>
       <span className={live.connected ? "livedot" : "livedot off"} aria-hidden="true" />
       {live.connected ? "live" : "not live"}
-    </div>
-  );
-}
-
-function Banner() {
-  const live = useLive();
-  if (live.connected) return null;
-  return (
-    <div className="banner" role="alert">
-      <span className="livedot off" aria-hidden="true" />
-      The connection to the server is lost. What you see is of {moment(live.lastMs, Date.now())}; it is being tried again.
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { changesOf, editProblem, words } from "./draft";
 
 test("an edit that no quota could have is refused before it is asked", () => {
-  expect(editProblem({ kind: "self", quota: "Q", on: true, high: "6-9", low: "4-6" })).toBe("low 6 reaches high 6: end low at 5");
+  expect(editProblem({ kind: "self", quota: "Q", on: true, high: "6-9", low: "4-6" })).toBe("low 6 reaches high 6: 6-9 over 4-5 would do");
   expect(editProblem({ kind: "self", quota: "Q", on: false, high: "", low: "" })).toBeNull();
   expect(editProblem({ kind: "scale", quota: "Q", gpus: "many" })).toBe("give a number of GPUs");
 });

@@ -12,7 +12,7 @@ export const HOURS = [1, 6, 24, 24 * 7] as const;
 /** What is wrong with an edit; null if nothing is. */
 export function editProblem(edit: Edit): string | null {
   if (edit.kind === "child" && edit.on) return rangeProblem(edit.priorities);
-  if (edit.kind === "self" && edit.on) return pairProblem(edit.high, edit.low);
+  if (edit.kind === "self" && edit.on) return pairProblem(edit.high, edit.low)?.text ?? null;
   if (edit.kind === "scale" && !/^\d+(\.\d+)?$/.test(edit.gpus.trim())) return "give a number of GPUs";
   return null;
 }

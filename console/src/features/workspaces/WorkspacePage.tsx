@@ -9,7 +9,7 @@ import { can } from "../../api/rights";
 import { quotasQuery, useChange, workspacesQuery } from "../../api/shared";
 import type { Workspace } from "../../api/types";
 import { Conflict, type Lines } from "../../components/Conflict";
-import { Empty } from "../../components/StateBlock";
+import { Empty, Missing } from "../../components/StateBlock";
 import { QuotaRef } from "../../components/chips";
 import { useDraft } from "../../components/useDraft";
 import { CentreForm } from "./CentreForm";
@@ -27,16 +27,14 @@ export function WorkspacePage({ tab }: { tab: "members" | "quotas" | "centre" })
   if (found === undefined || id === undefined)
     return (
       <div className="page">
-        <Empty title={`${id ?? ""} is not there, or not yours`}>
-          <Link to="/workspaces">All workspaces</Link>
-        </Empty>
+        <Missing what="workspace" id={id ?? ""} all="/workspaces" name="All workspaces" />
       </div>
     );
   return (
     <div className="page">
       <div className="head">
         <h1>{found.id}</h1>
-        {can(found, "update-workspace") ? <About key={found.id} workspace={found} /> : <span className="dim">{found.description}</span>}
+        {can(found, "update-workspace") ? <About key={found.id} workspace={found} /> : <bdi className="dim named">{found.description}</bdi>}
       </div>
       <nav className="tabs" aria-label="Parts of the workspace">
         {TABS.map(([to, name]) => (

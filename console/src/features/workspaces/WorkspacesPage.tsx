@@ -17,7 +17,7 @@ const COLUMNS: Column<Workspace>[] = [
   { key: "id", title: "Workspace", cell: (one) => <Link to="/workspaces/$workspace" params={{ workspace: one.id }}>{one.id}</Link> },
   { key: "members", title: "Members", cell: (one) => count(new Set(one.members.map((member) => member.user)).size, "member") },
   { key: "quotas", title: "Quotas", cell: (one) => one.quotas.map((quota, place) => <span key={quota}>{place > 0 ? ", " : ""}<QuotaRef id={quota} /></span>) },
-  { key: "description", title: "About", cell: (one) => <span className="dim">{one.description}</span> },
+  { key: "description", title: "About", cell: (one) => <bdi className="dim">{one.description}</bdi> },
 ];
 
 export function WorkspacesPage() {

@@ -44,7 +44,8 @@ class GroupOut(TypedDict):
 class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
     `max_replicas` are what its owner said of it. `reason` and its code say why it waits now, or how many replicas run of those that it wants; `position` is its place in the queue of its quota, where it was asked for; `ending`
-    says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it."""
+    says of a failed job what went wrong. `waiting_since_ms`: when it last began to wait, null unless it waits now;
+    `waited_before_ms`: how long it waited before that, or before its present run: since its submission, without its runs. `allowed`: what the reader's roles let them do to it."""
 
     id: str
     name: str
@@ -60,6 +61,8 @@ class JobOut(TypedDict):
     ending: str | None
     position: int | None
     submitted_ms: int
+    waiting_since_ms: int | None
+    waited_before_ms: int
     first_started_ms: int | None
     started_ms: int | None
     ended_ms: int | None
@@ -94,8 +97,10 @@ def job_out(
     position: int | None,
     ending: str | None,
     waits_for: Reason | None,
+    ran_before_ms: int,
 ) -> JobOut:
-    """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits."""
+    """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits. `ran_before_ms`: how
+    long it ran before `row.waits_from_ms`."""
     record, card, spec = row.record, row.card, row.record.spec
     told = _told(row, reads, waits_for)
     core = () if record.core is None else record.core.places
@@ -117,6 +122,8 @@ def job_out(
         "ending": ending,
         "position": position,
         "submitted_ms": spec.submitted_ms,
+        "waiting_since_ms": record.queued_ms if row.waits else None,
+        "waited_before_ms": max(0, row.waits_from_ms - spec.submitted_ms - ran_before_ms),
         "first_started_ms": card.first_started_ms,
         "started_ms": row.started_ms,
         "ended_ms": card.ended_ms,

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from quotatree.access.redaction import Reader
 from quotatree.api.models.noun_fields import AmountsOut, fields_shown, shown, shows
 from quotatree.api.models.policies import names_in_policies
-from quotatree.core import QUOTA_SETTINGS, PriorityNames, QuotaId, QuotaReport, QuotaSpec
+from quotatree.core import QUOTA_SETTINGS, Bounds, PriorityNames, QuotaId, QuotaReport, QuotaSpec
 
 EMPTY: Final[PriorityNames] = MappingProxyType({})
 
@@ -27,7 +27,8 @@ class UsageOut(TypedDict):
 
     `used_own`, `used_below`: regular work here and below; `loan`: what of it is beyond min; `squeezed`: what cannot be
     used of the guarantee now, because of `stood_on_by`; `shortfall`: what lost nodes take from a root; `idle_*`: idle work
-    here and on what is not used here; `queued`: what waits; `free`: what a regular job could start with now.
+    here and on what is not used here; `queued`: what waits here, `queued_below`: below; `free`: what a regular job could start
+    with now.
     """
 
     desired: AmountsOut
@@ -42,6 +43,8 @@ class UsageOut(TypedDict):
     idle_lent: AmountsOut
     queued: AmountsOut
     queued_jobs: int
+    queued_below: AmountsOut
+    queued_jobs_below: int
     free: AmountsOut
 
 
@@ -68,13 +71,14 @@ class QuotaOut(TypedDict):
 
 
 class QuotaStub(TypedDict):
-    """A quota above those that one may see: what of it bounds them."""
+    """A quota above those that one may see: what of it bounds them. `free`: of it and all above it, `unused`: of its own min."""
 
     id: str
     parent: str | None
     depth: int
     min: AmountsOut
     free: AmountsOut
+    unused: AmountsOut
 
 
 class Quotas(TypedDict):
@@ -132,6 +136,7 @@ def quota_stub(spec: QuotaSpec, report: QuotaReport) -> QuotaStub:
         "depth": report.depth,
         "min": shown(report.desired),
         "free": shown(report.free),
+        "unused": shown(unused(report)),
     }
 
 
@@ -149,8 +154,17 @@ def usage_out(report: QuotaReport) -> UsageOut:
         "idle_lent": shown(report.idle_lent),
         "queued": shown(report.queued),
         "queued_jobs": report.queued_jobs,
+        "queued_below": shown(report.queued_below),
+        "queued_jobs_below": report.queued_jobs_below,
         "free": shown(report.free),
     }
+
+
+def unused(report: QuotaReport) -> Bounds:
+    """What regular work of the quota and of those below leaves of its min; None for a resource that it does not name."""
+    used = report.used_own.plus(report.used_below)
+    left = [None if bound is None else max(0, bound - used[i]) for i, bound in enumerate(report.desired)]
+    return Bounds(*left)
 
 
 def masked(report: QuotaReport, reads: Reader) -> QuotaReport:

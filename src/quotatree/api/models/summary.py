@@ -142,7 +142,7 @@ def about_job(row: JobRow) -> AttentionOut:
     found["job"], found["name"], found["since_ms"] = (
         row.id,
         row.card.name or None,
-        row.record.spec.submitted_ms,
+        row.record.queued_ms,
     )
     return found
 

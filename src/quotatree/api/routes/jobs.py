@@ -37,21 +37,21 @@ from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import reasons
 from quotatree.control.world import World
 from quotatree.core import JobId, QuotaId, Refused
-from quotatree.store import JobFilter, JobSort, Store
+from quotatree.store import BEGAN_TO_WAIT, JobFilter, JobSort, Store
 from quotatree.store.rows import JobRow
 
 routes = router("jobs")
 SortName = Literal[
     "submitted", "-submitted", "priority", "-priority", "gpus", "-gpus", "name", "-name", "owner", "-owner",
     "quota", "-quota", "workspace", "-workspace", "module", "-module", "phase", "-phase", "started", "-started",
-    "ended", "-ended",
+    "ended", "-ended", "waiting_since", "-waiting_since",
 ]  # fmt: skip
 QUEUED: Final = ("Waiting", "Running")
 """Phases of jobs that may be in the queue of their quota: running ones for replicas that they miss, or for promotion (I1, P12)."""
 SORTED_BY: Final = {
     "submitted": "submitted_ms", "priority": "priority", "gpus": "gpu_milli", "name": "name", "owner": "owner",
     "quota": "quota", "workspace": "workspace", "module": "module", "phase": "phase", "started": "started_ms",
-    "ended": "ended_ms",
+    "ended": "ended_ms", "waiting_since": BEGAN_TO_WAIT,
 }  # fmt: skip
 PhaseName = Literal["Waiting", "Held", "Running", "Stopped", "OnHold", "Succeeded", "Failed", "Cancelled"]
 
@@ -129,9 +129,17 @@ async def list_jobs(
     why = await caller.ask(reasons([row.id for row in waiting])) if waiting else {}
 
     def told(store: Store) -> JobPage:
-        endings = endings_of(store, page.items)
+        endings, ran = endings_of(store, page.items), ran_before(store, page.items)
         items = [
-            job_out(row, reads, allowed, places.get(row.id), endings.get(row.id), why.get(row.id))
+            job_out(
+                row,
+                reads,
+                allowed,
+                places.get(row.id),
+                endings.get(row.id),
+                why.get(row.id),
+                ran.get(row.id, 0),
+            )
             for row in page.items
         ]
         return {
@@ -156,6 +164,12 @@ def endings_of(store: Store, rows: Sequence[JobRow]) -> dict[str, str]:
     """What went wrong, by job, for those of the jobs that failed."""
     failed: dict[str, int] = {row.id: row.run for row in rows if row.phase == "Failed"}
     return store.endings(failed) if failed else {}
+
+
+def ran_before(store: Store, rows: Sequence[JobRow]) -> dict[str, int]:
+    """How long each of the jobs ran before it began to wait, or before its present run."""
+    again: dict[str, int] = {row.id: row.waits_from_ms for row in rows if row.run > (0 if row.waits else 1)}
+    return store.ran_before(again) if again else {}
 
 
 def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
@@ -215,7 +229,8 @@ async def get_job(
 
     def told(store: Store) -> JobOut:
         ending = endings_of(store, [row]).get(row.id)
-        return job_out(row, reads, caller.allowed(), places.get(row.id), ending, why.get(row.id))
+        ran_ms = ran_before(store, [row]).get(row.id, 0)
+        return job_out(row, reads, caller.allowed(), places.get(row.id), ending, why.get(row.id), ran_ms)
 
     return JSONResponse(await caller.read(told))
 

@@ -28,7 +28,7 @@ from quotatree.control.queries import Query
 from quotatree.control.world import World
 from quotatree.core import Module, module_totals, quota_report
 from quotatree.engines.base import Engine
-from quotatree.store import JobFilter, JobSort
+from quotatree.store import BEGAN_TO_WAIT, JobFilter, JobSort
 
 routes = router("summary")
 MOST: Final = 100
@@ -55,7 +55,7 @@ async def get_summary(caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Res
     found = await caller.ask(_seen(caller.user, sees_nodes, caller.services.engine))
     waiting = JobFilter(workspaces=workspaces_of(caller, None), phases=("Waiting",))
     longest = await caller.read(
-        lambda store: store.jobs(waiting, None, LONGEST, JobSort("submitted_ms", ascending=True))
+        lambda store: store.jobs(waiting, None, LONGEST, JobSort(BEGAN_TO_WAIT, ascending=True))
     )
     found["attention"] += [about_job(row) for row in longest.items]
     return JSONResponse(found)
