@@ -117,6 +117,7 @@ PROMISES = {
     "control/test_living_walks.py": "a server with an engine that lives",
     "control/test_walks.py": "memory is what is written",
     "*/test_stored_*.py": "what is stored stays readable: golden files",
+    "console/test_licences.py": "the licences of the console's packages, gathered by console/licences.ts",
     "console_browser/*": "the console in a real browser, against a real server",
     "docs/*": "pages say what is",
     "engines/local/test_hostile_jobs.py": "a job gets nothing of another workspace",
