@@ -15,7 +15,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests wheel release bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -31,7 +31,7 @@ console: $(READY) ## build the console if its sources have changed
 check: $(READY) ## lint, formatting, types and the layering of the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks exact requirements)
+	$(BIN)/mypy $(wildcard src tests benchmarks exact release requirements)
 	$(BIN)/lint-imports --no-logo
 
 test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
@@ -85,11 +85,19 @@ bench-kubernetes: $(READY) ## preemption on 1,000 played nodes, beside kube-sche
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/python -m benchmarks.kubernetes $(ARGS)
 
+wheel: $(READY) ## wheel and sdist of the newest commit, into dist/
+	@$(BIN)/python -m release wheel
+
+release: $(READY) ## wheel, sdist, image, compose file, unit and chart, into dist/, each checked (5 to 15 minutes)
+	@$(BIN)/python console/build.py
+	@$(BIN)/python -m release
+	$(BIN)/pytest -rs tests/release tests/store/test_upgrade.py tests/cli/run/test_serve_upgrade.py tests/control/test_stored_databases.py $(ARGS)
+
 demo: $(READY) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/python console/build.py --tolerant
 	@$(BIN)/quotatree demo
 
-lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt and uv.txt
+lock: ## pin all dependencies anew, with hashes, in requirements/*.txt
 	$(need-python)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	    echo "Lock with the oldest Python we support, or the pins may not install there: make lock PYTHON=python3.11" >&2; \
@@ -97,12 +105,12 @@ lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt and uv.
 	$(PYTHON) -m venv --clear $(LOCK_VENV)
 	$(LOCK_VENV)/bin/pip install --quiet "$(LOCK_TOOL)"
 	$(pin) --extra dev --output-file requirements/dev.txt pyproject.toml requirements/build.in
-	$(pin) --output-file requirements/uv.txt requirements/uv.in
+	for tool in uv docs release; do $(pin) --output-file requirements/$$tool.txt requirements/$$tool.in || exit 1; done
 	rm -rf $(LOCK_VENV)
 
 clean: ## remove .venv, caches and build results
 	rm -rf $(VENV) $(LOCK_VENV) build dist console/node_modules src/quotatree/console_files .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find $(wildcard src tests benchmarks exact) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(wildcard src tests benchmarks exact release) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
 # is what an interrupted first attempt leaves behind: begin again.

@@ -126,10 +126,12 @@ PROMISES = {
     "kubernetes/*": "stories on a real Kubernetes control plane",
     "prometheus/*": "the dashboard and the alert rules, on a real Prometheus",
     "property/*": "what holds for every cluster, whatever happens",
+    "release/*": "what `make release` has made, installed and run from its files alone",
     "scenario/test_scenarios.py": "every story in scenarios/ goes as it says",
     "sim/test_promises.py": "the core's promises along whole replays",
     "store/test_kill.py": "nothing committed is lost by kill -9",
     "test_architecture.py": "which package may import what",
+    "test_version.py": "what repeats the version says the same",
     "test_layout.py": "tests are found by the path of what they test",
 }
 

@@ -164,6 +164,14 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
+        except ModuleNotFoundError as error:
+            from quotatree.cli.extras import told
+            from quotatree.cli.output import EXIT_FAILED, fail
+
+            said = told(error)
+            if said is None:
+                raise
+            fail(said, EXIT_FAILED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in SECTIONS.items():
