@@ -9,13 +9,17 @@ READY := $(VENV)/.ready
 # One more than there are cores: some tests wait for processes, clocks and servers.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 
+# What builds the site has a virtual environment of its own: no user and no test needs it.
+DOCS_VENV := .venv-docs
+DOCS_READY := $(DOCS_VENV)/.ready
+
 LOCK_TOOL := pip-tools==7.6.2
 LOCK_VENV := .venv-lock
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests wheel release bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests wheel release docs bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -93,6 +97,10 @@ release: $(READY) ## wheel, sdist, image, compose file, unit and chart, into dis
 	@$(BIN)/python -m release
 	$(BIN)/pytest -rs tests/release tests/store/test_upgrade.py tests/cli/run/test_serve_upgrade.py tests/control/test_stored_databases.py $(ARGS)
 
+docs: $(DOCS_READY) ## the documentation as a site, into build/site; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file website/mkdocs.yml
+	@echo "the site is in build/site; to look at it: $(DOCS_VENV)/bin/python -m http.server --bind 127.0.0.1 --directory build/site"
+
 demo: $(READY) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/python console/build.py --tolerant
 	@$(BIN)/quotatree demo
@@ -109,7 +117,7 @@ lock: ## pin all dependencies anew, with hashes, in requirements/*.txt
 	rm -rf $(LOCK_VENV)
 
 clean: ## remove .venv, caches and build results
-	rm -rf $(VENV) $(LOCK_VENV) build dist console/node_modules src/quotatree/console_files .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOCK_VENV) $(DOCS_VENV) build dist console/node_modules src/quotatree/console_files .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find $(wildcard src tests benchmarks exact release) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
@@ -118,6 +126,12 @@ $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt requirements/i
 	$(need-python)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python requirements/install.py
+	@touch $@
+
+$(DOCS_READY): requirements/docs.txt
+	$(need-python)
+	$(PYTHON) -m venv --clear $(DOCS_VENV)
+	$(DOCS_VENV)/bin/pip install --quiet --require-hashes -r requirements/docs.txt
 	@touch $@
 
 define pin
