@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from release import archive, image, packages, sources
-from release.names import DIST, SUMS, Names, names_of
+from release.names import COMMIT, DIST, SUMS, Names, names_of
 from release.sources import CannotMake, Commit
 
 
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make(scratch: Path, *, everything: bool) -> None:
-    commit = sources.newest_commit()
+    commit = sources.commit_of()
     say(f"from commit {commit.name[:12]}, into {DIST.name}/")
     if commit.left_out:
         say(f"not committed, so not in it: {', '.join(commit.left_out)}")
@@ -39,6 +39,7 @@ def make(scratch: Path, *, everything: bool) -> None:
     names = names_of(tree)
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
+    (DIST / COMMIT).write_text(f"{commit.name}\n", encoding="ascii")
     packages.build(commit, tree, DIST, "wheel", "sdist")
     missed = _the_rest(commit, tree, names) if everything else []
     write_sums()

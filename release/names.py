@@ -11,6 +11,8 @@ from release.sources import ROOT
 
 DIST: Final = ROOT / "dist"
 SUMS: Final = "SHA256SUMS"
+COMMIT: Final = "COMMIT"
+"""File with the name of the commit that a release is made from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ class Commit:
         return {"SOURCE_DATE_EPOCH": str(self.seconds), "QUOTATREE_CONSOLE": "required", "TZ": "UTC"}
 
 
-def newest_commit() -> Commit:
-    name, seconds = _git("log", "-1", "--format=%H %ct").split()
+def commit_of(name: str = "HEAD") -> Commit:
+    name, seconds = _git("log", "-1", "--format=%H %ct", name).split()
     changed = _git("status", "--porcelain", "--untracked-files=normal").splitlines()
     return Commit(name, int(seconds), tuple(line[3:] for line in changed))
 

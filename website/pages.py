@@ -43,8 +43,9 @@ def navigation(index: str) -> list[Any]:
 
 def with_links_of_the_site(markdown: str, here: Path) -> str:
     """Links as they lead on the site. What is not on it, such as a source file, keeps its words and loses its link."""
-    kept: list[str] = []
-    put_away = CODE.sub(lambda code: kept.append(code[0]) or f"\0{len(kept) - 1}\0", markdown)
+    code = CODE.findall(markdown)
+    numbers = iter(range(len(code)))
+    put_away = CODE.sub(lambda _: f"\0{next(numbers)}\0", markdown)
 
     def led(link: re.Match[str]) -> str:
         words, target = link[1], link[2]
@@ -59,7 +60,7 @@ def with_links_of_the_site(markdown: str, here: Path) -> str:
         up = "../" * len(base.parts)
         return f"[{words}]({up}{on_site}{sign}{anchor})"
 
-    return re.sub(r"\0(\d+)\0", lambda mark: kept[int(mark[1])], LINK.sub(led, put_away))
+    return re.sub(r"\0(\d+)\0", lambda mark: code[int(mark[1])], LINK.sub(led, put_away))
 
 
 def requests_elsewhere(text: str) -> list[str]:

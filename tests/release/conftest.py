@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from release.names import DIST, Names, names_of
-from release.sources import ROOT, Commit, lay_out, newest_commit
+from release.names import COMMIT, DIST, Names, names_of
+from release.sources import ROOT, Commit, commit_of, lay_out
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,7 @@ def names() -> Names:
 
 @pytest.fixture(scope="session")
 def commit() -> Commit:
-    return newest_commit()
+    return commit_of((DIST / COMMIT).read_text(encoding="ascii").strip())
 
 
 @pytest.fixture(scope="session")
