@@ -110,7 +110,7 @@ def contains_in_order(output: list[str], wanted: list[str]) -> bool:
 
 
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((DOCS / "explanation").glob("*.md"))], ids=name_of
+    "page", [ROOT / "README.md", DOCS / "home.md", *sorted((DOCS / "explanation").glob("*.md"))], ids=name_of
 )
 def test_a_page_shows_what_one_gets(page: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
