@@ -29,7 +29,7 @@ def read(data: Path | None, database: str | None, config: Path | None) -> Server
     from quotatree.api.settings import BadSettings, read_settings
 
     usual = (data or Path(os.environ.get("QUOTATREE_DATA") or default_directory())) / SETTINGS_FILE
-    file = config or (usual if usual.is_file() else None)
+    file = config or (usual if os.path.isfile(usual) else None)
     try:
         found = read_settings(file, os.environ)
     except BadSettings as error:
@@ -106,9 +106,9 @@ def _directory(settings: ServerSettings) -> Iterator[Finding]:
     """May the server write its data? One that is not there yet is made in the nearest directory above that is."""
     assert settings.data is not None
     nearest = settings.data.absolute()
-    while not nearest.exists() and nearest != nearest.parent:
+    while not os.path.exists(nearest) and nearest != nearest.parent:
         nearest = nearest.parent
-    if not nearest.is_dir():
+    if not os.path.isdir(nearest):
         yield bad("directory", f"{nearest} is no directory", "name another one with --data")
     elif not os.access(nearest, os.W_OK | os.X_OK):
         yield bad(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ def findings(settings: ServerSettings, *, named: bool) -> Iterator[Finding]:
     assert settings.data is not None
     url = settings.database or ""
     file = None if "://" in url else Path(url)
-    if file is not None and not file.exists():
+    if file is not None and not os.path.exists(file):
         if named:
             yield bad(
                 "data",
@@ -36,7 +37,7 @@ def findings(settings: ServerSettings, *, named: bool) -> Iterator[Finding]:
     yield from _database(url)
     if file is not None:
         yield from _place(file)
-    if settings.data.exists():
+    if os.path.exists(settings.data):
         free = shutil.disk_usage(settings.data).free / 2**30
         told = f"{free:.1f} GiB free at {settings.data}"
         if free > LITTLE_SPACE_GIB:
