@@ -16,20 +16,19 @@ def test_the_command_is_of_this_version(installed: Installed, names: Names):
     assert installed.run("--version").stdout == f"quotatree, version {names.version}\n"
 
 
+def test_doctor_finds_what_a_server_needs(installed: Installed):
+    checks = json.loads(installed.run("doctor", "-o", "json").stdout)["checks"]
+    found = {one["check"]: one["state"] for one in checks}
+    assert found["packages"] == "ok"
+    assert found["console"] == "ok"
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="real processes are run on Linux only")
 def test_the_demo_sees_everything_it_expects(installed: Installed):
     done = installed.run("demo", "--script")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^ *20 of 20 expectations seen, in \d+ s\.$", done.stdout, re.MULTILINE), done.stdout
     assert "✗" not in done.stdout
-
-
-def test_a_server_of_it_has_the_console_and_its_licences(installed: Installed):
-    """`doctor` of the installed command looks at what the server would need here."""
-    checks = json.loads(installed.run("doctor", "-o", "json").stdout)["checks"]
-    found = {one["check"]: one["state"] for one in checks}
-    assert found["packages"] == "ok"
-    assert found["console"] == "ok"
 
 
 def test_nothing_is_left_in_the_directory(installed: Installed):

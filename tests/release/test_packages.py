@@ -58,8 +58,13 @@ def test_the_sdist_has_what_the_commit_has_of_it(names: Names, sources: Path):
     assert (DIST / names.sdist).stat().st_size < SDIST_BYTES
     assert {"PKG-INFO", "LICENSE", "pyproject.toml", "hatch_build.py", "console/package-lock.json"} <= files
     assert [name for name in files if "node_modules" in name or "console_files/" in name] == []
-    missing = [name for name in files - {"PKG-INFO"} if not (sources / name).exists()]
-    assert missing == []
+    assert [name for name in files - {"PKG-INFO"} if not (sources / name).exists()] == []
+    parts = [
+        path
+        for top in ("src", "deploy", "tests", "docs", "console/src")
+        for path in (sources / top).rglob("*")
+    ]
+    assert [path for path in parts if path.is_file() and str(path.relative_to(sources)) not in files] == []
 
 
 def test_two_builds_in_two_places_have_the_same_bytes(
