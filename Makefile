@@ -10,13 +10,17 @@ TYPES := src/quotatree/client/types.py
 # One more than there are cores: some tests wait for processes, clocks and servers.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 
+# What builds the site has a virtual environment of its own: no user and no test needs it.
+DOCS_VENV := .venv-docs
+DOCS_READY := $(DOCS_VENV)/.ready
+
 LOCK_TOOL := pip-tools==7.6.2
 LOCK_VENV := .venv-lock
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests wheel release docs bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -32,7 +36,7 @@ console: $(READY) ## build the console if its sources have changed
 check: $(READY) $(TYPES) ## lint, formatting, types and the layering of the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks exact requirements)
+	$(BIN)/mypy $(wildcard src tests benchmarks exact release requirements)
 	$(BIN)/lint-imports --no-logo
 
 test: $(READY) $(TYPES) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
@@ -86,11 +90,23 @@ bench-kubernetes: $(READY) $(TYPES) ## preemption on 1,000 played nodes, beside 
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/python -m benchmarks.kubernetes $(ARGS)
 
+wheel: $(READY) $(TYPES) ## wheel and sdist of the newest commit, into dist/
+	@$(BIN)/python -m release wheel
+
+release: $(READY) $(TYPES) ## wheel, sdist, image, compose file, unit and chart, into dist/, each checked (5 to 15 minutes)
+	@$(BIN)/python console/build.py
+	@$(BIN)/python -m release
+	$(BIN)/pytest -rs tests/release tests/store/test_upgrade.py tests/cli/run/test_serve_upgrade.py tests/control/test_stored_databases.py $(ARGS)
+
+docs: $(DOCS_READY) ## the documentation as a site, into build/site; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file website/mkdocs.yml
+	@echo "the site is in build/site; to look at it: $(DOCS_VENV)/bin/python -m http.server --bind 127.0.0.1 --directory build/site"
+
 demo: $(READY) $(TYPES) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/python console/build.py --tolerant
 	@$(BIN)/quotatree demo
 
-lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt and uv.txt
+lock: ## pin all dependencies anew, with hashes, in requirements/*.txt
 	$(need-python)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	    echo "Lock with the oldest Python we support, or the pins may not install there: make lock PYTHON=python3.11" >&2; \
@@ -98,12 +114,12 @@ lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt and uv.
 	$(PYTHON) -m venv --clear $(LOCK_VENV)
 	$(LOCK_VENV)/bin/pip install --quiet "$(LOCK_TOOL)"
 	$(pin) --extra dev --output-file requirements/dev.txt pyproject.toml requirements/build.in
-	$(pin) --output-file requirements/uv.txt requirements/uv.in
+	for tool in uv docs release; do $(pin) --output-file requirements/$$tool.txt requirements/$$tool.in || exit 1; done
 	rm -rf $(LOCK_VENV)
 
 clean: ## remove .venv, caches and build results
-	rm -rf $(VENV) $(LOCK_VENV) build dist console/node_modules src/quotatree/console_files $(TYPES) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find $(wildcard src tests benchmarks exact) -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(LOCK_VENV) $(DOCS_VENV) build dist console/node_modules src/quotatree/console_files $(TYPES) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find $(wildcard src tests benchmarks exact release) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
 # is what an interrupted first attempt leaves behind: begin again.
@@ -116,6 +132,12 @@ $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt requirements/i
 # Git does not keep it. An editable install has written it; this follows a description that has changed since.
 $(TYPES): docs/reference/openapi.json docs/generate_client_types.py | $(READY)
 	$(BIN)/python docs/generate_client_types.py
+
+$(DOCS_READY): requirements/docs.txt
+	$(need-python)
+	$(PYTHON) -m venv --clear $(DOCS_VENV)
+	$(DOCS_VENV)/bin/pip install --quiet --require-hashes -r requirements/docs.txt
+	@touch $@
 
 define pin
 env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_VENV)/bin/pip-compile --quiet --upgrade \

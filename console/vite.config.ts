@@ -2,11 +2,12 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { finish } from "./finish.ts";
+import { licences } from "./licences.ts";
 
 const server = process.env["QUOTATREE_URL"] ?? "http://127.0.0.1:7070";
 
 export default defineConfig({
-  plugins: [react(), finish()],
+  plugins: [react(), licences(import.meta.dirname), finish()],
   build: {
     outDir: process.env["CONSOLE_OUT"] ?? "../src/quotatree/console_files",
     emptyOutDir: true,

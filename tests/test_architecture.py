@@ -135,7 +135,7 @@ def test_a_supervisor_needs_nothing_but_the_standard_library():
     assert faults == []
 
 
-@pytest.mark.parametrize("name", ["dev.txt", "uv.txt"])
+@pytest.mark.parametrize("name", ["dev.txt", "uv.txt", "docs.txt", "release.txt"])
 def test_every_pin_is_exact_and_hashed_and_names_no_registry(name: str):
     text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
     lines = text.replace("\\\n", " ").splitlines()

@@ -117,6 +117,7 @@ PROMISES = {
     "control/test_living_walks.py": "a server with an engine that lives",
     "control/test_walks.py": "memory is what is written",
     "*/test_stored_*.py": "what is stored stays readable: golden files",
+    "console/test_licences.py": "the licences of the console's packages, gathered by console/licences.ts",
     "console_browser/*": "the console in a real browser, against a real server",
     "docs/*": "pages say what is",
     "engines/local/test_hostile_jobs.py": "a job gets nothing of another workspace",
@@ -125,10 +126,12 @@ PROMISES = {
     "kubernetes/*": "stories on a real Kubernetes control plane",
     "prometheus/*": "the dashboard and the alert rules, on a real Prometheus",
     "property/*": "what holds for every cluster, whatever happens",
+    "release/*": "what `make release` has made, installed and run from its files alone",
     "scenario/test_scenarios.py": "every story in scenarios/ goes as it says",
     "sim/test_promises.py": "the core's promises along whole replays",
     "store/test_kill.py": "nothing committed is lost by kill -9",
     "test_architecture.py": "which package may import what",
+    "test_version.py": "what repeats the version says the same",
     "test_layout.py": "tests are found by the path of what they test",
 }
 

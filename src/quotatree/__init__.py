@@ -6,4 +6,4 @@ part is `quotatree.core`: events in, decisions out, no I/O. Everything else in t
 shows what it decided.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"

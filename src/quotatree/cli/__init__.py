@@ -62,6 +62,14 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
+        except ModuleNotFoundError as error:
+            from quotatree.cli.extras import told
+            from quotatree.cli.output import EXIT_FAILED, fail
+
+            said = told(error)
+            if said is None:
+                raise
+            fail(said, EXIT_FAILED)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from quotatree.cli.help_page import screen
