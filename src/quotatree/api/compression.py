@@ -2,7 +2,7 @@
 
 A list of five hundred quotas is half a megabyte of JSON, and a twentieth of it compressed. Streams are sent as they are made:
 what waits for a compressor to fill its window comes late. No cookie signs anyone in, so no other site can have answers made that
-hold a secret beside its own words, and learn the secret from their length (ADR 0069).
+hold a secret beside its own words, and learn the secret from their length (ADR 0064).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Jobs of one quota, priority, module and size that allow idle have the same rights, and which of them runs idle is an accident of the
 order in which they started. So a regular one may stand in for a borrower: it goes, and the borrower becomes regular; the
-quota uses and borrows as much as if the borrower had gone. The search sees stand-ins as idle work, on an overlay (ADR 0064).
+quota uses and borrows as much as if the borrower had gone. The search sees stand-ins as idle work, on an overlay (ADR 0062).
 """
 
 from __future__ import annotations
