@@ -32,6 +32,7 @@ TRIED = {
     "PACKINGS": (0, 100, 5_000),
     "BORROWERS": (16, 1_024),
     "TURNS": (2, 64),
+    "STAND_INS": (0, 4, 64),
     "NODES_KEPT": (6_400, 64_000, 6_400_000),
 }
 

@@ -93,20 +93,20 @@ each_setting = pytest.mark.parametrize("setting", QUOTA_SETTINGS, ids=by_name)
 def lab(cli: Cli) -> Iterator[Cli]:
     with cli.serving.client() as client:
         client.quotas.scale("vision", {"min": {"gpus": 7}})
-        client.quotas.create({"id": "lab", "parent": "company", "min": {"gpus": 1}})
+        client.quotas.create({"id": "fields", "parent": "company", "min": {"gpus": 1}})
         yield cli
-        client.quotas.delete("lab")
+        client.quotas.delete("fields")
         client.quotas.scale("vision", {"min": {"gpus": 8}})
 
 
 def lab_now(cli: Cli) -> Any:
-    return cli.json("get", "quota", "lab")
+    return cli.json("get", "quota", "fields")
 
 
 def stored_lab(cli: Cli) -> QuotaSpec:
     """The quota as a restarted server would find it."""
     loaded = cli.serving.store.load(CoreSettings())
-    return next(one.spec for one in loaded.snapshot.quotas if one.spec.id == "lab")
+    return next(one.spec for one in loaded.snapshot.quotas if one.spec.id == "fields")
 
 
 @each_setting
@@ -114,32 +114,32 @@ def test_what_is_sent_is_answered_stored_exported_and_told_in_the_history(lab: C
     said, shown, told = example(setting)
     before = lab_now(lab)[setting.name]
     with lab.serving.client() as client:
-        client.quotas.update("lab", {setting.name: said})  # type: ignore[misc]  # any of its keys
-        (change,) = client.quotas.history("lab")[-1]["body"]["changes"]
+        client.quotas.update("fields", {setting.name: said})  # type: ignore[misc]  # any of its keys
+        (change,) = client.quotas.history("fields")[-1]["body"]["changes"]
         exported, _ = read_snapshot_text(json.dumps(client.snapshot()))
         assert lab_now(lab)[setting.name] == shown != before
         assert (change["what"], change["after"]) == (setting.name, told)
         value = setting.of(stored_lab(lab))
         assert value != setting.default
-        assert [setting.of(one.spec) for one in exported.quotas if one.spec.id == "lab"] == [value]
+        assert [setting.of(one.spec) for one in exported.quotas if one.spec.id == "fields"] == [value]
         if setting.optional:
-            client.quotas.update("lab", {setting.name: None})  # type: ignore[misc]  # likewise
+            client.quotas.update("fields", {setting.name: None})  # type: ignore[misc]  # likewise
             assert setting.of(stored_lab(lab)) is None
-            assert client.quotas.history("lab")[-1]["body"]["changes"][0]["after"] == setting.unset
+            assert client.quotas.history("fields")[-1]["body"]["changes"][0]["after"] == setting.unset
 
 
 @each_setting
 def test_a_file_sets_it_once_and_a_file_without_it_takes_it_away(lab: Cli, setting: NounField):
     said, shown, _ = example(setting)
-    plain: dict[str, Any] = {"id": "lab", "parent": "company", "min": {"gpus": 1}}
+    plain: dict[str, Any] = {"id": "fields", "parent": "company", "min": {"gpus": 1}}
 
     def applied(quota: dict[str, Any]) -> str:
         return lab.run("apply", "-y", "-f", lab.file("a.yaml", yaml.safe_dump({"quotas": [quota]}))).stdout
 
-    assert f"~ quota lab: {setting.name} " in applied({**plain, setting.name: said})
+    assert f"~ quota fields: {setting.name} " in applied({**plain, setting.name: said})
     assert lab_now(lab)[setting.name] == shown
     assert applied({**plain, setting.name: said}) == "everything is as the file says\n"
-    assert f"~ quota lab: {setting.name} " in applied(plain)
+    assert f"~ quota fields: {setting.name} " in applied(plain)
     assert setting.of(stored_lab(lab)) == setting.default
 
 
@@ -147,15 +147,15 @@ def test_a_file_sets_it_once_and_a_file_without_it_takes_it_away(lab: Cli, setti
 def test_a_story_says_it_with_the_same_word_and_means_the_same(lab: Cli, setting: NounField):
     said, _, _ = example(setting)
     with lab.serving.client() as client:
-        client.quotas.update("lab", {setting.name: said})  # type: ignore[misc]  # any of its keys
-    told = read_quota(Table("story", {"id": "lab", "parent": "company", "gpus": 1, setting.name: said}))
+        client.quotas.update("fields", {setting.name: said})  # type: ignore[misc]  # any of its keys
+    told = read_quota(Table("story", {"id": "fields", "parent": "company", "gpus": 1, setting.name: said}))
     assert setting.of(told) == setting.of(stored_lab(lab))
 
 
 @pytest.mark.parametrize("setting", [one for one in QUOTA_FIELDS if one.name != "id"], ids=by_name)
 def test_a_resource_says_it_in_the_spelling_of_its_cluster(setting: NounField):
-    resource = {"metadata": {"name": "lab", "uid": "1"}, "spec": {resource_word(setting.name): "x"}}
-    assert declared_quota(resource).said == {"id": "lab", setting.name: "x"}
+    resource = {"metadata": {"name": "fields", "uid": "1"}, "spec": {resource_word(setting.name): "x"}}
+    assert declared_quota(resource).said == {"id": "fields", setting.name: "x"}
 
 
 @pytest.mark.parametrize("setting", [one for one in QUOTA_SETTINGS if one.kind in NEGATIVE], ids=by_name)
@@ -163,7 +163,7 @@ def test_an_amount_or_a_time_below_zero_is_refused_by_its_rule(setting: NounFiel
     state = State()
     apply(state, events.PoolDeclared("default"), 0)
     wrong: dict[str, Any] = {setting.attribute: NEGATIVE[setting.kind]}
-    spec = QuotaSpec(QuotaId("lab"), draws=(("default", UNBOUNDED),), **wrong)
+    spec = QuotaSpec(QuotaId("fields"), draws=(("default", UNBOUNDED),), **wrong)
     with pytest.raises(Refused) as refused:
         apply(state, events.QuotaCreated(spec), 0)
     assert (refused.value.field.partition(".")[0], refused.value.rule) == (setting.name, setting.rule)
@@ -171,18 +171,18 @@ def test_an_amount_or_a_time_below_zero_is_refused_by_its_rule(setting: NounFiel
 
 def test_a_field_that_is_in_no_table_is_refused_at_every_edge(lab: Cli):
     with lab.serving.client() as client, pytest.raises(ApiError, match="never_heard_of"):
-        client.quotas.update("lab", {"never_heard_of": 1})  # type: ignore[typeddict-unknown-key]
-    file = lab.file("a.yaml", "quotas: [{id: lab, parent: company, min: {gpus: 1}, never_heard_of: 1}]")
+        client.quotas.update("fields", {"never_heard_of": 1})  # type: ignore[typeddict-unknown-key]
+    file = lab.file("a.yaml", "quotas: [{id: fields, parent: company, min: {gpus: 1}, never_heard_of: 1}]")
     assert "unknown field never_heard_of" in lab.run("apply", "-y", "-f", file, status=2).stderr
     with pytest.raises(ScenarioError, match="never_heard_of is not a field here"):
-        read_quota(Table("story", {"id": "lab", "parent": "company", "gpus": 1, "never_heard_of": 1}))
+        read_quota(Table("story", {"id": "fields", "parent": "company", "gpus": 1, "never_heard_of": 1}))
 
 
 def test_a_field_that_no_update_may_change_is_refused_by_one(lab: Cli):
     for one in QUOTA_FIELDS:
         if one.changed is not Changed.UPDATE:
             with lab.serving.client() as client, pytest.raises(ApiError, match=one.name):
-                client.quotas.update("lab", {one.name: "x"})  # type: ignore[misc]  # none of its keys
+                client.quotas.update("fields", {one.name: "x"})  # type: ignore[misc]  # none of its keys
 
 
 # -- jobs ----------------------------------------------------------------------------------------------------------

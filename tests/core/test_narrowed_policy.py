@@ -74,6 +74,22 @@ def test_a_self_level_policy_keeps_what_it_reaches_already_x1() -> None:
     assert "made wider (high 7-9, low 1-3, DLC+DSW, scope own): 2 unit(s)" in one.text
 
 
+def test_work_that_another_policy_takes_does_not_widen_this_one_x1_p1() -> None:
+    """Priority 4 goes by the first policy; the second, from priority 3 on, may never name it."""
+    first = SelfLevel(Priorities(5, 9), Priorities(1, 4), frozenset({Module.DLC}), Scope.OWN)
+    second = SelfLevel(Priorities(3, 9), Priorities(1, 2), frozenset({Module.DSW}), Scope.OWN)
+    world = World()
+    world.root(8, strategy=Strategy.TRAVERSE, self_level=SelfLevels.of(second, first))
+    for number in range(4):
+        world.run(f"four-{number}", "r", 1, priority=4)
+        world.run(f"two-{number}", "r", 1, priority=2, module=Module.EAS)
+    world.submit("waits", "r", 6, priority=7)
+    world.plan()
+    assert any(
+        "made wider (high 3-9, low 1-2, DSW+EAS, scope own)" in one.text for one in policies(world, "waits")
+    )
+
+
 def test_a_policy_that_cannot_be_asked_about_any_more_is_named_as_it_was_found_x1(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

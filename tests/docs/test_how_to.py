@@ -92,6 +92,7 @@ READERS = (
 ELSEWHERE = {
     "bring-your-kubectl-jobs.md": "needs a Kubernetes cluster: tests/kubernetes tells its story",
     "install-on-kubernetes.md": "needs a Kubernetes cluster and helm",
+    "install.md": "installs packages and an image: tests/release does",
     "run-on-kubernetes.md": "needs a Kubernetes cluster",
     "upgrade.md": "installs another version: tests/cli/run/test_serve_upgrade.py tells its story",
 }

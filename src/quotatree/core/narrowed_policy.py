@@ -85,6 +85,8 @@ def _narrower_self_level(
     before = declared.self_level[at] if at < len(declared.self_level) else None
     if before is not None and before.off:
         return spec
+    if not wider.any_lower:  # what is not below all of `high` goes by another right
+        took = tuple(work for work in took if work.priority < wider.high.low)
     own = [work for work in took if work.quota.id == spec.id]
     beside = [work for work in took if work.quota.spec.id != spec.id and not _is_below(work, spec)]
     policy = wider

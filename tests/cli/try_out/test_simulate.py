@@ -199,7 +199,9 @@ def test_every_field_baseline_and_column_is_described(monkeypatch: pytest.Monkey
     words = {word for span in re.findall(r"`([^`\n]+)`", REFERENCE) for word in re.findall(r"[\w-]+", span)}
     names = {name for table in asked for name in table._asked}
     known_elsewhere = {"high", "low", "scope"} | in_scenario_files
-    described_there = (ROOT / "docs/reference/scenario.md").read_text(encoding="utf-8")
+    described_there = "".join(
+        (ROOT / f"docs/reference/{page}.md").read_text(encoding="utf-8") for page in ("scenario", "fields")
+    )
     missing = [
         name
         for name in sorted(names - known_elsewhere)

@@ -94,6 +94,7 @@ def job_out(
     row: JobRow,
     reads: Reader,
     allowed: Allowed,
+    *,
     position: int | None,
     ending: str | None,
     waits_for: Reason | None,

@@ -135,10 +135,10 @@ async def list_jobs(
                 row,
                 reads,
                 allowed,
-                places.get(row.id),
-                endings.get(row.id),
-                why.get(row.id),
-                ran.get(row.id, 0),
+                position=places.get(row.id),
+                ending=endings.get(row.id),
+                waits_for=why.get(row.id),
+                ran_before_ms=ran.get(row.id, 0),
             )
             for row in page.items
         ]
@@ -230,7 +230,10 @@ async def get_job(
     def told(store: Store) -> JobOut:
         ending = endings_of(store, [row]).get(row.id)
         ran_ms = ran_before(store, [row]).get(row.id, 0)
-        return job_out(row, reads, caller.allowed(), places.get(row.id), ending, why.get(row.id), ran_ms)
+        return job_out(
+            row, reads, caller.allowed(),
+            position=places.get(row.id), ending=ending, waits_for=why.get(row.id), ran_before_ms=ran_ms,
+        )  # fmt: skip
 
     return JSONResponse(await caller.read(told))
 

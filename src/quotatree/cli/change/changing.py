@@ -18,6 +18,7 @@ import click
 
 from quotatree.cli.decided import agreed, echo_preview
 from quotatree.cli.output import EXIT_FAILED, echo_json, echo_lines
+from quotatree.cli.safe_text import one_line
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -166,7 +167,7 @@ def _make_one(step: Step, manner: Manner, result: _Result, *, go_on: bool) -> in
     result.add(step, told)
     line = f"{step.noun}/{told.name or step.name} {told.done or step.done}" if told.name else step.told()
     if told.secret is not None and manner.output != "json":
-        click.echo(f"{line}; its {told.secret[0]} is shown once:", err=True)
+        click.echo(one_line(f"{line}; its {told.secret[0]} is shown once:"), err=True)
         click.echo(told.secret[1], err=manner.output != "table")
     elif manner.output == "table":
         echo_lines(told.lines or [line])
