@@ -168,7 +168,7 @@ def _make_one(step: Step, manner: Manner, result: _Result, *, go_on: bool) -> in
     line = f"{step.noun}/{told.name or step.name} {told.done or step.done}" if told.name else step.told()
     if told.secret is not None and manner.output != "json":
         click.echo(one_line(f"{line}; its {told.secret[0]} is shown once:"), err=True)
-        click.echo(told.secret[1], err=manner.output != "table")
+        click.echo(one_line(told.secret[1]), err=manner.output != "table")
     elif manner.output == "table":
         echo_lines(told.lines or [line])
     for notice in told.notices:
