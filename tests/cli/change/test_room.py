@@ -35,3 +35,15 @@ def test_a_root_beyond_its_pool_says_what_is_left(cli: Cli):
 def test_a_root_below_its_children_names_a_child(cli: Cli):
     told = cli.run("scale", "company", "12", status=1).stderr
     assert "quotatree scale speech 4   # 8 of its 8 GPU are unused" in told
+
+
+def test_a_child_that_is_smaller_than_what_is_missing_is_not_named(cli: Cli):
+    """It is the idlest one, and yet no help."""
+    cli.run("scale", "speech", "7")
+    cli.run("create", "quota", "tiny", "--parent", "company", "--gpus", "1")
+    for quota, user, gpus in (("vision", "ann", "8"), ("speech", "eve", "7")):
+        cli.wait_phase(cli.submit("--gpus", gpus, user=user, quota=quota), "Running")
+    told = cli.run("create", "quota", "robots", "--parent", "company", "--gpus", "2", status=1).stderr
+    assert "quotatree scale speech 5 --mode lazy   # only 0 of its 7 GPU are unused" in told
+    cli.run("delete", "quota", "tiny")
+    cli.run("scale", "speech", "8")

@@ -50,18 +50,21 @@ def _hints(client: Client, quota: str, error: Any) -> Iterator[str]:
 
 
 def _below(client: Client, quota: str, parent: str, missing: float, whole: float) -> Iterator[str]:
-    children = [one for one in client.quotas.list() if one["parent"] == parent and one["id"] != quota]
-    idlest = sorted(children, key=lambda one: (-_unused(one), one["id"]))
-    for child in idlest[:2]:
+    large = [
+        one
+        for one in client.quotas.list()
+        if one["parent"] == parent and one["id"] != quota and _gpus(one["min"]) >= missing
+    ]
+    idlest = sorted(large, key=lambda one: (-_unused(one), one["id"]))
+    enough = [one for one in idlest if _unused(one) >= missing]
+    for child in enough[:2] or idlest[:1]:
         size, unused = _gpus(child["min"]), _unused(child)
-        if unused >= missing and size > missing:
-            idle = f"{unused:g} of its {size:g} GPU are unused"
-            yield f"  quotatree scale {child['id']} {size - missing:g}   # {idle}"
-    for child in idlest[:1]:
-        size, unused = _gpus(child["min"]), _unused(child)
-        if unused < missing <= size:
+        command = f"  quotatree scale {child['id']} {size - missing:g}"
+        if enough:
+            yield f"{command}   # {unused:g} of its {size:g} GPU are unused"
+        else:
             yield (
-                f"  quotatree scale {child['id']} {size - missing:g} --mode lazy"
+                f"{command} --mode lazy"
                 f"   # only {unused:g} of its {size:g} GPU are unused: it shrinks as its jobs end"
             )
     yield f"  quotatree scale {parent} {whole:g}   # enlarge the parent"
