@@ -19,7 +19,7 @@ def test_names_in_any_script_leave_the_words_around_them_in_place(sign_in, world
     page = sign_in("admin", "/quotas/Quota1.1")
     head = page.locator(".qdetail .head")
     expect(head.locator("bdi", has_text=ARABIC)).to_be_visible()
-    expect(page.locator(".qdetail bdi", has_text=REVERSED)).to_be_visible()
+    expect(page.locator(".described bdi", has_text=REVERSED)).to_be_visible()
     expect(page.get_by_role("treeitem", name="Quota1.1").locator("bdi", has_text=ARABIC)).to_have_count(1)
     changes = page.get_by_role("region", name="Change history")
     expect(changes.locator("bdi", has_text=REVERSED)).to_be_visible()
