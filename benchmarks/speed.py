@@ -120,23 +120,39 @@ def gang() -> list[Table]:
 
 
 def reclaims() -> list[Table]:
-    """Time one plan in which 4,000 waiting one-GPU jobs each take one GPU, on 500 full nodes."""
+    """Time the plans in which 4,000 waiting one-GPU jobs each take one GPU, on 500 full nodes; each follows the last at once (A8)."""
     limit = budgets()["reclaims"]["whole_plan_seconds"]
     table = Table(
-        "4,000 one-GPU reclaims on 500 nodes, one plan",
-        ("decisions", "seconds", "budget s", "", "peers' rule s (search only)", "times slower"),
+        "4,000 one-GPU reclaims on 500 nodes, until all is decided",
+        (
+            "decisions",
+            "plans",
+            "longest s",
+            "all s",
+            "budget s",
+            "",
+            "peers' rule s (search only)",
+            "times slower",
+        ),
     )
     given = full_cluster(500, 1, (1, 1), (1, 2, 3), 3)
     state = state_of(given)
     settle()
     for number in range(4_000):
         apply(state, ev.JobSubmitted(_request(f"waiting-{number:04}", 1, 1, given.now_ms)), given.now_ms)
-    made, took = timed(partial(plan, state, given.now_ms))
-    holds = sum(1 for d in made.decisions if isinstance(d, say.Hold))
+    decisions, times, cut_short = 0, list[float](), True
+    holds = 0
+    while cut_short:
+        made, took = timed(partial(plan, state, given.now_ms))
+        cut_short = made.cut_short
+        times.append(took)
+        decisions += len(made.decisions)
+        holds += sum(1 for d in made.decisions if isinstance(d, say.Hold))
     assert holds == 4_000, holds
+    took = sum(times)
     theirs = _peers_ms(given, repeat=5) * 4_000
     table.add(
-        len(made.decisions), f"{took / 1000:.2f}", limit, verdict(took / 1000, limit), f"{theirs / 1000:.1f}",
+        decisions, len(times), f"{max(times) / 1000:.2f}", f"{took / 1000:.2f}", limit, verdict(took / 1000, limit), f"{theirs / 1000:.1f}",
         f"{theirs / took:.1f}",
     )  # fmt: skip
     return [table]
