@@ -38,7 +38,7 @@ class Speed:
     """How fast the cluster notices a lost node. 1,000 nodes with the lease of tests would renew it 500 times a second."""
 
     lease_seconds: int = 8
-    monitor_grace_seconds: int = 8
+    monitor_grace_seconds: int = 16  # longer than etcd is away in a story, and the pause between two looks
 
 
 class Asked(NamedTuple):

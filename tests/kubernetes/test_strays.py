@@ -80,13 +80,14 @@ def runs(cluster: Cluster, namespace: str, count: int) -> None:
 def test_strays_are_counted_and_told_and_left_alone(lenient: Cluster, server: EdgeServer):
     """A plain pod, an unlabelled Job, a pod with a label that lies; a queued Job is none, nor is a pod of no workspace."""
     api = lenient.api
+    jobs = f"/apis/batch/v1/namespaces/{TEAM}/jobs"
+    api.create(jobs, job("queued", quota="company"))
+    runs(lenient, TEAM, 1)  # before the strays: one that came between its plan and its start would have its GPUs
     api.create(pods(TEAM), {"metadata": {"name": "plain"}, "spec": SPEC})
     forged = {"quotatree.io/job": "job-of-nobody", "quotatree.io/run": "1", "quotatree.io/replica": "0"}
     api.create(pods(TEAM), {"metadata": {"name": "forged", "labels": forged}, "spec": SPEC})
     api.create(pods(OTHERS), {"metadata": {"name": "elsewhere"}, "spec": SPEC})
-    jobs = f"/apis/batch/v1/namespaces/{TEAM}/jobs"
     api.create(jobs, job("unlabelled"))
-    api.create(jobs, job("queued", quota="company"))
     runs(lenient, TEAM, 4)
     for name in ("plain", "forged", "unlabelled"):
         until(lambda name=name: "uses 2 GPUs" in told(lenient, name), f"{name} is told")  # type: ignore[misc]
