@@ -82,7 +82,9 @@ def test_strays_are_counted_and_told_and_left_alone(lenient: Cluster, server: Ed
     api = lenient.api
     jobs = f"/apis/batch/v1/namespaces/{TEAM}/jobs"
     api.create(jobs, job("queued", quota="company"))
-    runs(lenient, TEAM, 1)  # before the strays: one that came between its plan and its start would have its GPUs
+    runs(
+        lenient, TEAM, 1
+    )  # before the strays: one that came between its plan and its start would have its GPUs
     api.create(pods(TEAM), {"metadata": {"name": "plain"}, "spec": SPEC})
     forged = {"quotatree.io/job": "job-of-nobody", "quotatree.io/run": "1", "quotatree.io/replica": "0"}
     api.create(pods(TEAM), {"metadata": {"name": "forged", "labels": forged}, "spec": SPEC})
